@@ -167,8 +167,8 @@ extension Lifecycle {
 
 extension Lifecycle {
     @inlinable @inline(__always) public var isCancelled: Bool { contains(.cancelled) }
-    /// Whether gates and turns do not hold the operation back: it was cancelled before its work began. Work that has begun and
-    /// pauses needs all that it had before it continues, although the operation is cancelled.
+    /// Whether gates do not hold the operation back: it was cancelled before its work began. Work that has begun and pauses needs
+    /// its resources again before it continues, although the operation is cancelled.
     @inlinable @inline(__always) public var isExempt: Bool { isCancelled && !contains(.hasBegun) }
     @inlinable @inline(__always) public var isExecuting: Bool { phase == .executing }
     @inlinable @inline(__always) public var isFinished: Bool { phase.rawValue >= Phase.ended.rawValue }

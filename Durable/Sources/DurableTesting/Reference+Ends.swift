@@ -129,8 +129,8 @@ extension Reference {
         operation.becomeIdle()
         (operation.failures, operation.lost, operation.isDoomed) = (0, 0, false)
         (operation.wakeAt, operation.endedAt, operation.deadline) = (nil, nil, nil)
-        let ofChild = epochOfChild(of: operation.parent, in: operation.queue)
-        operation.epoch = ofChild ?? queues[operation.queue, default: Queue()].lastEpoch
+        let inFront = firstEpoch(in: operation.queue, waitingFor: operation.parent)
+        operation.epoch = inFront ?? queues[operation.queue, default: Queue()].lastEpoch
         operations[id] = operation
     }
 
@@ -241,10 +241,12 @@ extension Reference {
         return false
     }
 
-    /// The epoch of a child in a queue that has an unfinished ancestor of the child.
-    func epochOfChild(of parent: OperationID?, in queue: String) -> Int? {
-        guard let parent, let ancestor = operations[parent], !ancestor.isEnded else { return nil }
-        let earlier = epochOfChild(of: ancestor.parent, in: queue)
-        return [earlier, ancestor.queue == queue ? ancestor.epoch : nil].compactMap { $0 }.min()
+    /// The first epoch in a queue of an operation that waits for the operation, or of the operation itself.
+    func firstEpoch(in queue: String, waitingFor operation: OperationID?) -> Int? {
+        guard let operation else { return nil }
+        let waiting = operations.values.filter { waiting in
+            waiting.queue == queue && !waiting.isEnded && awaited(by: waiting.id).contains(operation)
+        }
+        return waiting.map(\.epoch).min()
     }
 }

@@ -48,9 +48,9 @@ extension Reference {
         case .move(let id, let queue):
             guard isIdle(id) else { return nil }
             if operations[id]?.queue != queue {
+                let inFront = firstEpoch(in: queue, waitingFor: id)
                 operations[id]?.queue = queue
-                let ofChild = epochOfChild(of: operations[id]?.parent, in: queue)
-                operations[id]?.epoch = ofChild ?? queues[queue, default: Queue()].lastEpoch
+                operations[id]?.epoch = inFront ?? queues[queue, default: Queue()].lastEpoch
             }
         case .setPriority(let id, let priority):
             guard operations[id]?.isEnded == false else { return nil }
@@ -87,12 +87,11 @@ extension Reference {
         if let lease, running(lease) == nil { return nil }
         for member in batch where member.isChild {
             guard let lease, !member.after.contains(.existing(lease.operation)) else { return nil }
-            if member.isBarrier, epochOfChild(of: lease.operation, in: member.queue) != nil { return nil }
+            if member.isBarrier, firstEpoch(in: member.queue, waitingFor: lease.operation) != nil { return nil }
         }
         for index in batch.indices {
             for case .existing(let id) in batch[index].after where operations[id] == nil { return nil }
         }
-        if let lease, childrenWait(batch, for: lease.operation) { return nil }
         var ids: [OperationID] = []
         var isNew: [Bool] = []
         var next = idLimit.rawValue
@@ -115,7 +114,9 @@ extension Reference {
             ids.append(id)
             isNew.append(true)
         }
-        guard let order = try? topologicalOrder(resolved(batch, isNew, ids)) else { return nil }
+        let resolved = resolved(batch, isNew, ids)
+        if let lease, childrenWait(resolved, for: lease.operation) { return nil }
+        guard let order = try? topologicalOrder(resolved) else { return nil }
         for index in order where isNew[index] { insert(batch[index], ids[index], ids, lease) }
         idLimit = OperationID(next)
         return .ids(ids)
@@ -142,7 +143,9 @@ extension Reference {
         if member.isBarrier { queues[member.queue, default: Queue()].lastEpoch += 1 }
         if member.isChild, let lease, let parent = operations[lease.operation] {
             operation.parent = parent.id
-            operation.epoch = epochOfChild(of: parent.id, in: member.queue) ?? operation.epoch
+            if !member.isBarrier {
+                operation.epoch = firstEpoch(in: member.queue, waitingFor: parent.id) ?? operation.epoch
+            }
         }
         operation.key = member.key
         operation.deadline = member.deadline.map { now + $0 }

@@ -102,4 +102,45 @@ import Testing
             #expect(started.map(\.operation) == [grandchild])
         }
     }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R18: a child starts before a barrier that waits for a dependent of its parent`(_ kind: StoreKind) async throws
+    {
+        try await withStore(kind) { test in
+            let store = test.store
+            let parent = try await store.commit { try $0.add([sum(in: "r")])[0] }
+            _ = try await store.commit { try $0.add([sum(in: "q", after: [parent])]) }
+            _ = try await store.commit { try $0.add([sum(in: "q", isBarrier: true)]) }
+            let lease = try await start(store, "r")[0]
+            await #expect(throws: DurableError.self) {
+                try await store.commit {
+                    try $0.add([sum(in: "q", isChild: true, isBarrier: true)], position: 0, by: lease)
+                }
+            }
+            let child = try await store.commit { try $0.add([sum(in: "q", isChild: true)], position: 0, by: lease)[0] }
+            let started = try await start(store, "q", 9)
+            #expect(started.map(\.operation) == [child])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R4: a child whose unique key is held is the holder, also if its dependencies would be a cycle`(
+        _ kind: StoreKind
+    )
+        async throws
+    {
+        try await withStore(kind) { test in
+            let store = test.store
+            var unique = sum(in: "r")
+            unique.unique = "k"
+            let holder = try await store.commit { [unique] in try $0.add([unique])[0] }
+            let parent = try await store.commit { try $0.add([sum(in: "q")])[0] }
+            let dependent = try await store.commit { try $0.add([sum(in: "r", after: [parent])])[0] }
+            let lease = try await start(store, "q")[0]
+            var child = sum(in: "r", after: [dependent], isChild: true)
+            child.unique = "k"
+            let ids = try await store.commit { [child] in try $0.add([child], position: 0, by: lease) }
+            #expect(ids == [holder])
+        }
+    }
 }

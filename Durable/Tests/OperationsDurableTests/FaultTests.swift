@@ -278,7 +278,8 @@ import Testing
         }
     }
 
-    @Test func `a statement that rolls back the transaction of its group repeats no other request of the group`()
+    @Test(arguments: ["INSERT OR ROLLBACK INTO once VALUES (1)", "ROLLBACK", "COMMIT", "/* */ END"])
+    func `a statement that ends the transaction of its group repeats no other request of the group`(statement: String)
         async throws
     {
         try await withTemporaryFile { path in
@@ -307,7 +308,7 @@ import Testing
             await Task.detached { begins.wait() }.value
             // Submitted during the first transaction, these requests are one group.
             submit(.event { _ = try $0.add([NewOperation(name: "sum", queue: "q")]) })
-            submit(.statements { try $0.execute(sql: "INSERT OR ROLLBACK INTO once VALUES (1)") })
+            submit(.statements { try $0.execute(sql: statement) })
             submit(.event { _ = try $0.add([NewOperation(name: "sum", queue: "q")]) })
             mayEnd.signal()
             await Task.detached { for _ in 0..<4 { ends.wait() } }.value

@@ -116,6 +116,9 @@ extension OperationQueue {
                     look.more = startableLevels(&section.pointee)
                 }
                 section.pointee.opens = false
+            } else {
+                // This thread does not look for an operation, and no other thread may.
+                watchForStall(&section.pointee)
             }
             if let actions = endSection(section) { perform(actions, more: look.more) }
             return Departure(lifecycle: lifecycle, look: look, isCalled: isCalled)

@@ -33,7 +33,7 @@ extension AsyncOperation {
     /// its priority and of its adding. Then `isExecuting` becomes true again, and the call returns.
     ///
     /// The call returns at once when the operation is not paused. Cancelling the operation
-    /// ends the pause too: the call returns when the operation has a slot, its turn and its resources again. Check `Task.isCancelled` after the call.
+    /// ends the pause too: the call returns when the operation has a slot and its resources again. Check `Task.isCancelled` after the call.
     ///
     /// Several child tasks may call it. The first call releases the slot, although other child tasks may still work. All
     /// calls return together.

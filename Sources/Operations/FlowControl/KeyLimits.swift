@@ -86,9 +86,9 @@ final class KeyPolicy: QueuePolicy {
     /// Returns the first arrival of a member; nil for operations without a key.
     func arrival(of id: Schedule.ID) -> UInt64? { members[id]?.arrival }
 
-    // An operation that ends without work needs no turn (rule C2).
+    // A cancelled operation ends soon, and needs no turn (rule C2). A turn limits the load, and protects no resource.
     func holdsBack(_ operation: Operation, _ lifecycle: Lifecycle) -> Bool {
-        lifecycle.contains(.keyed) && !lifecycle.isExempt && !turnstile.isOffered(operation.scheduleID)
+        lifecycle.contains(.keyed) && !lifecycle.isCancelled && !turnstile.isOffered(operation.scheduleID)
     }
 
     func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {
@@ -99,7 +99,7 @@ final class KeyPolicy: QueuePolicy {
             member.segment = state.machine.schedule.segment(of: operation)
             members[id] = member
         }
-        if change.lifecycle.isExempt || !change.isReady {
+        if change.lifecycle.isCancelled || !change.isReady {
             offer(turnstile.left(id), in: &state)
         } else if let arrival = member.arrival {
             apply(

@@ -124,7 +124,9 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
 
     /// Returns the permit of an operation that was claimed and does not start now.
     func putBack(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool, in state: inout OperationQueue.State) {
-        guard !hasBegun, let time = permits.removeValue(forKey: operation.scheduleID) else { return }
+        let time = permits.removeValue(forKey: operation.scheduleID)
+        // A pause does not undo the start.
+        guard !hasBegun, let time else { return }
         limiter.takeBackStart(at: time)
         // Other operations may wait for the permit that was returned.
         state.handle(.setThrottled(false))

@@ -7,10 +7,12 @@ import SchedulerCore
 /// `guaranteedConcurrency`.
 final class ConcurrentBlocks: WorkSource {
     private let state: Locked<State>
-    private let operation: BlockOperation
-    private let queue: OperationQueue?
+    /// The operation and its surroundings on the thread that starts it, outermost first. They exist while a block runs, because
+    /// the starter waits for all blocks. A helper that comes later uses none of them, and keeps none alive.
+    private let frames: [ThreadContext.Frame]
     private let starter = ThreadContext.current.parker
     private let level: ServiceLevel
+    let threadName: String?
 
     fileprivate struct State {
         var waiting: [@Sendable () -> Void]
@@ -22,16 +24,20 @@ final class ConcurrentBlocks: WorkSource {
 
     init(_ blocks: [@Sendable () -> Void], of operation: BlockOperation) {
         state = Locked(State(waiting: blocks.reversed(), unfinished: blocks.count))
-        self.operation = operation
-        queue = ThreadContext.current.innermost?.queue?.takeUnretainedValue()
+        let context = ThreadContext.current
+        var frames = (context.workerFrame.map { [$0] } ?? []) + context.frames
+        // `main()` may also be called outside `start()`.
+        if !context.isRunning(operation) { frames.append(.init(operation: .passUnretained(operation), queue: nil)) }
+        self.frames = frames
+        threadName = context.innermostQueue?._withUnsafeGuaranteedRef { $0.threadName } ?? "block operation"
         level = ThreadContext.withCurrent { $0.withWorker { $0.level } } ?? .normal
     }
 
     var urgency: Urgency { .eager }
-    var threadName: String? { queue?.threadName ?? "block operation" }
 
     func run() {
-        if let host = queue?.host { return runAlone(by: host) }
+        let host = ThreadContext.current.innermostQueue?._withUnsafeGuaranteedRef { $0.host }
+        if let host = host ?? nil { return runAlone(by: host) }
         runBlocks()
         let mustSleep = state.withLock { state in
             state.starterSleeps = state.unfinished > 0
@@ -59,12 +65,9 @@ final class ConcurrentBlocks: WorkSource {
 
     func work(on worker: Worker) {
         let context = ThreadContext.current
-        context.frames.append(
-            .init(
-                operation: Unmanaged.passUnretained(operation),
-                queue: queue.map { Unmanaged.passUnretained($0) }))
+        context.frames += frames
         runBlocks()
-        context.frames.removeLast()
+        context.frames.removeLast(frames.count)
     }
 
     private func runBlocks() {

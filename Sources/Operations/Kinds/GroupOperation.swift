@@ -106,6 +106,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
             return !children.isClosed
         }
         guard isOpen else { throw .addedToFinishedGroup(operation: child.label, group: label) }
+        let context = ThreadContext.current
+        let outer = context.enteringChild
+        context.enteringChild = ObjectIdentifier(child)
+        defer { context.enteringChild = outer }
         do {
             // A child of a group that was cancelled, or whose policy has decided, is cancelled before it can start.
             try childQueue.add(child) { () throws(OperationError) in
@@ -126,6 +130,16 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         if !takesChildren { child.cancel() }
         reportCounts()
         waitsNow(for: child)
+    }
+
+    /// Counts an operation that a child adds to `OperationQueue.current`, which is the queue of the children.
+    fileprivate final func operationEnters(_ operation: Operation) {
+        guard ThreadContext.current.enteringChild != ObjectIdentifier(operation) else { return }
+        children.withLock { children in
+            children.unfinished += 1
+            children.count += 1
+        }
+        reportCounts()
     }
 
     private final var takesChildren: Bool { !isCancelled && !children.withLock { $0.isDecided } }
@@ -314,7 +328,11 @@ private final class ChildWatcher: QueueWatcher {
     init(_ group: GroupOperation) { self.group = group }
 
     func operation(_ operation: Operation, did step: QueueStep) {
-        if step == .hasFinished { group?.childHasEnded(operation) }
+        switch step {
+        case .wasAdded: group?.operationEnters(operation)
+        case .hasFinished: group?.childHasEnded(operation)
+        default: break
+        }
     }
 }
 

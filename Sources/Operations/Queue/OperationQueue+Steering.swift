@@ -63,6 +63,7 @@ extension OperationQueue {
             guard state.machine.schedule.isEmpty else { return (nil, true) }
             let old = state.underlyingQueue
             state.underlyingQueue = queue
+            if old !== queue { signal.forgetCalls() }
             updateServiceMap(state)
             return (old, false)
         }

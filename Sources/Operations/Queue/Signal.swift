@@ -81,6 +81,13 @@ struct Signal: ~Copyable, Sendable {
         bits.bitwiseAnd(~Self.calling(level), ordering: .sequentiallyConsistent)
     }
 
+    /// Forgets all calls. The called threads belong to a dispatch queue that the queue no longer uses, and may never run.
+    func forgetCalls() {
+        let calls = ServiceLevel.allCases.reduce(UInt8(0)) { $0 | Self.calling($1) }
+        Primitives.noteExchange()
+        bits.bitwiseAnd(~calls, ordering: .sequentiallyConsistent)
+    }
+
     /// Claims the attendance. False: another worker attends.
     func attend() -> Bool {
         Primitives.noteExchange()

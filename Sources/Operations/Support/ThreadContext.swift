@@ -32,6 +32,8 @@ package final class ThreadContext {
     /// The task whose yield this thread ends, and the job that resumes it. See `OperationTask.runYield`.
     @exclusivity(unchecked) var yielding: UnsafeMutableRawPointer?
     @exclusivity(unchecked) var yieldedTask: UnownedJob?
+    /// The child that this thread adds to a group, and that the group has counted.
+    var enteringChild: ObjectIdentifier?
     /// The operation that `tryStart` starts on this thread, and the misuse that the default `start()` has found.
     var trial: ObjectIdentifier?
     var foundMisuse: OperationError?

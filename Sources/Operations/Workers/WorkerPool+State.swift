@@ -88,7 +88,7 @@ extension WorkerPool.State {
         var computing = 0
         var surplus: [Worker] = []
         for worker in busy.values {
-            guard let clock = worker.census.clock, let source = worker.census.source else { continue }
+            guard let clock = worker.census.clock else { continue }
             let used = clock.used
             let done = worker.operationsDone
             let stoodStill = used == worker.census.lastUsed
@@ -98,7 +98,7 @@ extension WorkerPool.State {
                 if worker.census.urgency == .shared { surplus.append(worker) }
             }
             let hasPromise = worker.obligation.isSet
-            if hasPromise, worker.census.hadPromise, done == worker.census.lastDone {
+            if hasPromise, worker.census.hadPromise, done == worker.census.lastDone, let source = worker.census.source {
                 promises.append((source, worker.obligation.take()))
             }
             worker.census.hadPromise = hasPromise

@@ -168,24 +168,31 @@ final class WorkerPool: Sendable {
 
     /// Returns the worker's next source. Sleeps until there is one; nil: the worker should end.
     func nextSource(for worker: Worker) -> (any WorkSource)? {
+        releaseSource(of: worker)
         if let found = takeSource(for: worker) { return found }
         return sleep(worker)
     }
 
-    /// Removes a request. The finished source is released when this function has returned, before the worker sleeps.
+    /// Releases the finished source, while the worker still counts as busy. A `deinit` of the user may add work and wait for it.
+    /// The pool must not give that work to this worker.
+    private func releaseSource(of worker: Worker) {
+        let finished = state.withLock { _ in worker.census.source.take() }
+        withExtendedLifetime(finished) {}
+    }
+
+    /// Removes a request.
     private func takeSource(for worker: Worker) -> (any WorkSource)? {
-        let (found, finished): ((any WorkSource)?, (any WorkSource)?) = state.withLock { state in
-            let finished = state.end(worker)
+        state.withLock { state in
+            // It has no source.
+            _ = state.end(worker)
             guard let request = state.takeRequest() else {
                 state.idle.append(worker)
-                return (nil, finished)
+                return nil
             }
             waiting.store(state.requests.count, ordering: .relaxed)
             state.begin(worker, request)
-            return (request.source, finished)
+            return request.source
         }
-        withExtendedLifetime(finished) {}
-        return found
     }
 
     private func sleep(_ worker: Worker) -> (any WorkSource)? {

@@ -33,9 +33,11 @@ struct ReferenceSystem {
         /// Dependencies that were added while it ran. It does not wait for them, also when it is paused.
         var ignored: Set<Int> = []
         var standing = Standing()
-        /// Whether no limit counts the operation. A cancelled group starts too, because its children have to end.
+        /// Whether it was cancelled when it started, or continued after a pause. A cancelled group starts too, because its children
+        /// have to end. It has no turn under its key, and resources only to continue after a pause.
         var wasCancelledAtStart = false
-        var isHolding: Bool { phase == .running && queue != nil && !wasCancelledAtStart }
+        var hasTurn: Bool { phase == .running && queue != nil && !wasCancelledAtStart }
+        var isHolding: Bool { phase == .running && queue != nil && (!wasCancelledAtStart || hasBegun) }
     }
 
     struct Queue {
@@ -90,8 +92,10 @@ struct ReferenceSystem {
             if isOverRate(queue) { return "the rate limit" }
         }
         guard let queue = operation.queue else { return nil }
-        if let key = operation.key, let limit = queues[queue].limits[key] ?? queues[queue].limitPerKey {
-            let others = operations.filter { $0.isHolding && $0.queue == queue && $0.key == key }
+        if !operation.isCancelled, let key = operation.key,
+            let limit = queues[queue].limits[key] ?? queues[queue].limitPerKey
+        {
+            let others = operations.filter { $0.hasTurn && $0.queue == queue && $0.key == key }
             if others.count >= limit { return "the limit of key \(key)" }
         }
         return fits(number) ? nil : "resources"
@@ -165,7 +169,7 @@ struct ReferenceSystem {
     mutating func started(_ number: Int) {
         operations[number].phase = .running
         if !operations[number].hasBegun { operations[number].startTime = now }
-        operations[number].wasCancelledAtStart = isExempt(number)
+        operations[number].wasCancelledAtStart = operations[number].isCancelled
         if let queue = operations[number].queue, !operations[number].isCancelled { queues[queue].starts.append(now) }
     }
 

@@ -21,6 +21,8 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         /// Dependencies that were removed at some time, in pairs. A thread may remove one that another thread is adding.
         var removed: Set<[Int]> = []
         var running: Set<Int> = []
+        /// Operations that were cancelled while they paused. They continue without a turn under their key.
+        var withoutTurn: Set<Int> = []
         var runs: [Int: Int] = [:]
         var completions: [Int: Int] = [:]
         var barriers: [Int: Int] = [:]
@@ -171,8 +173,10 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         expect(running { other, _ in other.queue == plan.queue }.count <= Self.width, "width")
         expect(!board.barrierRunning.contains(plan.queue), "runs beside a barrier")
         expect(board.inFront[number]?.isSubset(of: board.barriersRun) ?? true, "runs before a barrier in front of it")
-        if let key = plan.key, board.keyed.contains(number) {
-            let others = running { $0.queue == plan.queue && $0.key == key && board.keyed.contains($1) }
+        if let key = plan.key, board.keyed.contains(number), !board.withoutTurn.contains(number) {
+            let others = running {
+                $0.queue == plan.queue && $0.key == key && board.keyed.contains($1) && !board.withoutTurn.contains($1)
+            }
             expect(others.count <= Self.limitPerKey, "limit of key \(key)")
         }
         if let name = plan.exclusiveName {
@@ -211,6 +215,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
     func continues(_ number: Int) {
         board.withLock { board in
             board.running.insert(number)
+            if operations[number].isCancelled { board.withoutTurn.insert(number) }
             check(number, program.plans[number], &board)
         }
     }

@@ -1,4 +1,5 @@
 @testable import Operations
+import OperationsTesting
 import TestSupport
 import Testing
 
@@ -42,13 +43,12 @@ private final class ExclusiveUser: AsyncOperation, @unchecked Sendable {
 
 /// A need of an operation besides a slot.
 private enum Need: CaseIterable {
-    case exclusiveName, units, turnOfKey
+    case exclusiveName, units
 
     func add(_ operation: Operation, to queue: OperationQueue, _ pool: ResourcePool, name: String) {
         switch self {
         case .exclusiveName: operation.addRequirement(.exclusive(name))
         case .units: operation.addRequirement(.units(2, of: "units", in: pool))
-        case .turnOfKey: return queue.addOperation(operation, limitKey: "key")
         }
         queue.addOperation(operation)
     }
@@ -56,12 +56,11 @@ private enum Need: CaseIterable {
 
 @Suite(.timeLimit(.minutes(5))) struct CancelledPauseTests {
     @Test(arguments: Need.allCases)
-    fileprivate func `cancelled work continues after a pause only with its exclusive name, its units, and its turn`(
+    fileprivate func `cancelled work continues after a pause only with its exclusive name and its units`(
         need: Need
     ) async {
         let (queue, pool, journal) = (OperationQueue(), ResourcePool(["units": 3]), Journal<String>())
         queue.maxConcurrentOperationCount = 2
-        queue.setLimitPerKey(1)
         let name = "\(ObjectIdentifier(queue))"
         let operation = Pausing(journal)
         need.add(operation, to: queue, pool, name: name)
@@ -88,6 +87,58 @@ private enum Need: CaseIterable {
         #expect(journal.entries == ["the other operation ends", "cancelled work continues"])
         #expect(pool.usage(of: "units") == .init(capacity: 3, inUse: 0, waiting: 0))
         #expect(!ResourcePool.isKnown(exclusiveName: name))
+    }
+
+    @Test func `cancelled work that waits for its resources after a pause returns no permit of the rate limit`() async {
+        let executor = ManualExecutor()
+        let (queue, clock, journal) = (executor.makeQueue(), VirtualClock(), Journal<String>())
+        queue.maxConcurrentOperationCount = 8
+        queue.setRateLimit(.slidingWindow(3, per: .seconds(3600)), clock: clock)
+        let name = "\(ObjectIdentifier(queue))"
+        let (operation, otherMayEnd) = (Pausing(journal), AsyncGate())
+        operation.addRequirement(.exclusive(name))
+        queue.addOperation(operation)
+        executor.runUntilIdle()
+        operation.pause()
+        operation.mayPause.open()
+        executor.runUntilIdle()
+        let other = TaskOperation { await otherMayEnd.pass() }
+        other.addRequirement(.exclusive(name))
+        queue.addOperation(other)
+        executor.runUntilIdle()
+        operation.cancel()
+        executor.runUntilIdle()
+        for _ in 0..<4 { queue.addOperation { journal.append("starts") } }
+        executor.runUntilIdle()
+        // With the starts of both operations, the rate permits one more.
+        #expect(journal.entries == ["starts"])
+        queue.setRateLimit(nil)
+        otherMayEnd.open()
+        executor.runUntilIdle()
+        #expect(queue.snapshot().waiting == 0 && operation.isFinished)
+    }
+
+    @Test func `cancelled work continues after a pause without a turn under its key`() async {
+        let (queue, journal) = (OperationQueue(), Journal<String>())
+        queue.maxConcurrentOperationCount = 2
+        queue.setLimitPerKey(1)
+        let operation = Pausing(journal)
+        queue.addOperation(operation, limitKey: "key")
+        await operation.begins.pass()
+        operation.pause()
+        operation.mayPause.open()
+        let (otherBegins, otherMayEnd) = (AsyncGate(), AsyncGate())
+        let other = TaskOperation {
+            otherBegins.open()
+            await otherMayEnd.pass()
+        }
+        queue.addOperation(other, limitKey: "key")
+        await otherBegins.pass()
+        operation.cancel()
+        await operation.waitUntilFinished()
+        #expect(journal.entries == ["cancelled work continues"] && !other.isFinished)
+        otherMayEnd.open()
+        await queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test

@@ -260,4 +260,32 @@ import Testing
         await weakChild.goes()
         #expect(weakGroup.isGone && weakChild.isGone)
     }
+
+    /// Rules Q9, Q13: the current queue of a child is the queue of the children.
+    @Test func `an operation that a child adds to its current queue counts as a child`() async {
+        let queue = OperationQueue()
+        let (mayEnd, addedMayEnd, isAdded) = (AsyncGate(), AsyncGate(), AsyncGate())
+        let added = TaskOperation { await addedMayEnd.pass() }
+        let group = GroupOperation {
+            [
+                BlockOperation {
+                    let plain = BlockOperation {}
+                    OperationQueue.current?.addOperation(plain)
+                    plain.waitUntilFinished()
+                    OperationQueue.current?.addOperation(added)
+                    isAdded.open()
+                },
+                TaskOperation { await mayEnd.pass() },
+            ]
+        }
+        queue.addOperation(group)
+        await isAdded.pass()
+        #expect(!group.isFinished)
+        mayEnd.open()
+        await group.childQueue.addTask {}.waitUntilFinished()
+        #expect(!group.isFinished && group.childCounts.added == 5)
+        addedMayEnd.open()
+        await group.waitUntilFinished()
+        #expect(added.isFinished && group.childCounts.ended == 5)
+    }
 }

@@ -120,6 +120,32 @@ import Musl
         #expect(seen.entries == [queue, queue])
     }
 
+    /// Rules Q9 and M8: a helper thread runs one of the blocks.
+    @Test func `each block of an operation started by hand sees the outer queue and the outer operation`() {
+        let (queue, seen, errors) = (OperationQueue(), Journal<OperationQueue?>(), Journal<String>())
+        let outer = Guarded<Operations.Operation?>(nil)
+        let operation = BlockOperation {
+            let meeting = Gate(2)
+            let inner = BlockOperation()
+            for _ in 0..<2 {
+                inner.addExecutionBlock {
+                    meeting.meet()
+                    seen.append(OperationQueue.current)
+                    do throws(OperationError) { try outer.withLock { $0 }?.tryWaitUntilFinished() } catch {
+                        errors.append("waits for itself")
+                    }
+                }
+            }
+            inner.start()
+        }
+        outer.withLock { $0 = operation }
+        queue.addOperation(operation)
+        operation.waitUntilFinished()
+        outer.withLock { $0 = nil }
+        #expect(seen.entries == [queue, queue])
+        #expect(errors.entries.count == 2)
+    }
+
     /// Rules Q9, Q10 and P5: also on threads that are not the queue's own workers.
     @Test func `an operation started by hand on a thread of Dispatch or of another level sees the outer queue`() {
         let (underlain, plain, seen) = (OperationQueue(), OperationQueue(), Journal<OperationQueue?>())

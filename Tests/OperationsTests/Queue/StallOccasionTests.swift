@@ -1,3 +1,4 @@
+import Dispatch
 import Operations
 import TestSupport
 import Testing
@@ -17,6 +18,36 @@ import Testing
         StallObserver.letTimersPass()
         #expect(observer.reports.count == 2)
         observer.clear()
+    }
+
+    /// Rule N3: the thread that makes the last operation leave does not look for another one.
+    @Test func `a stall is reported when the last running operation leaves on a dispatch queue`() {
+        let observer = StallObserver()
+        observer.queue.underlyingQueue = DispatchQueue(label: "underlying")
+        let (never, blocked) = (BlockOperation {}, BlockOperation {})
+        blocked.addDependency(never)
+        _ = observer.report {
+            observer.queue.addOperations([BlockOperation {}, blocked], waitUntilFinished: false)
+        }
+        observer.clear()
+        never.start()
+        blocked.waitUntilFinished()
+    }
+
+    /// Rule N3.
+    @Test func `a stall is reported when the last running operation leaves on a thread of its own level`() {
+        let observer = StallObserver()
+        let (never, blocked, mayEnd) = (BlockOperation {}, BlockOperation {}, AsyncGate())
+        blocked.addDependency(never)
+        let last = TaskOperation { await mayEnd.pass() }
+        last.qualityOfService = .utility
+        _ = observer.report {
+            observer.queue.addOperations([last, blocked], waitUntilFinished: false)
+            mayEnd.open()
+        }
+        observer.clear()
+        never.start()
+        blocked.waitUntilFinished()
     }
 
     /// Rule N3: a timer that was started with another delay is cancelled.

@@ -186,6 +186,34 @@ import Testing
         gone.pass()
         #expect(runs.value == 10)
     }
+
+    /// Ends when the test says so.
+    private final class Announced: Operation, @unchecked Sendable {
+        private let hasEnded = Guarded(false)
+        override var isFinished: Bool { hasEnded.withLock { $0 } }
+
+        override func start() {}
+
+        func end() {
+            willChangeValue(forKey: "isFinished")
+            hasEnded.withLock { $0 = true }
+            didChangeValue(forKey: "isFinished")
+        }
+    }
+
+    /// Rules D9, Q10. A thread was called on the old dispatch queue, and does not come.
+    @Test func `an empty queue with a new dispatch queue does not wait for the old one`() {
+        let (old, queue, early) = (DispatchQueue(label: "old"), OperationQueue(), Announced())
+        old.suspend()
+        queue.underlyingQueue = old
+        queue.addOperation(early)
+        early.end()
+        queue.underlyingQueue = DispatchQueue(label: "new")
+        let last = BlockOperation {}
+        queue.addOperation(last)
+        last.waitUntilFinished()
+        old.resume()
+    }
 }
 
 /// Operations of every kind run on the main dispatch queue, one at a time, in order, with its own blocks between them.

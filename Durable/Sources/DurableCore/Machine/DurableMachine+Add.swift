@@ -17,6 +17,7 @@ extension DurableMachine {
         let kinds = try members.map { try rows.kind(named: $0.name) }
         let holders = try uniqueHolders(members, kinds: kinds)
         let batch = holders.isEmpty ? members : resolve(members, holders)
+        if let parent { try checkNoCycle(ofChildrenIn: batch, of: parent) }
         let order = try topologicalOrder(batch)
         var next = try rows.reserveOperationIDs(batch.count - holders.count).rawValue
         var ids: [OperationID] = []
@@ -57,7 +58,7 @@ extension DurableMachine {
         for member in batch {
             if member.isChild, parent == nil { throw DurableError.invalidValue("a child needs a running parent") }
             if member.isChild, member.isBarrier, let queue = try rows.existingQueue(named: member.queue),
-                try epochOfChild(of: parent?.id, in: queue.id) != nil
+                try firstEpoch(in: queue.id, waitingFor: parent?.id) != nil
             {
                 throw DurableError.invalidValue("a barrier cannot be a child of an operation that it waits for")
             }
@@ -70,7 +71,6 @@ extension DurableMachine {
             }
         }
         _ = try existingOperations(Array(existing))
-        if let parent { try checkNoCycle(ofChildrenIn: batch, of: parent) }
     }
 
     /// Returns the members whose unique key an earlier member or a stored operation holds.
@@ -107,7 +107,7 @@ extension DurableMachine {
     ) throws {
         var queue = try queue(rows.queue(named: member.queue).id)
         let parent = member.isChild ? parent : nil
-        let epoch = try epochOfChild(of: parent?.id, in: queue.id)
+        let epoch = member.isBarrier ? nil : try self.epoch(in: queue, waitingFor: parent?.id)
         if member.isBarrier {
             queue.lastEpoch += 1
             put(queue)

@@ -58,6 +58,8 @@ extension DurableMachine {
     }
 
     /// Throws `cycle` if a child of the operation would wait for an operation that waits for the end of the operation.
+    ///
+    /// - Parameter batch: The members, without those whose unique key is held.
     mutating func checkNoCycle(ofChildrenIn batch: [NewOperation], of parent: OperationRow) throws {
         var (awaited, seen): (Set<OperationID>, Set<Int>) = ([], [])
         var front = batch.indices.filter { batch[$0].isChild }
@@ -70,22 +72,36 @@ extension DurableMachine {
                 }
             }
         }
-        let unfinished = try existingOperations(Array(awaited)).filter { !$0.state.isEnded }
+        // Other children were checked when they were added. Checking them again would take quadratic time for a chain.
+        let unfinished = try existingOperations(Array(awaited)).filter { row in
+            !row.state.isEnded && row.parent != parent.id
+        }
         try checkNoCycle(from: parent, to: Set(unfinished.map(\.id)))
     }
 
-    /// Returns the epoch of a child in a queue that has one of its unfinished ancestors; nil if there is none.
+    /// Returns the first epoch in a queue of an operation that waits for the operation, or of the operation itself; nil if there
+    /// is none. O(operations that wait for the operation).
     ///
-    /// Behind a barrier, the child would wait for the barrier. The barrier waits for the ancestor, which waits for the child.
-    mutating func epochOfChild(of parent: OperationID?, in queue: QueueID) throws -> Int64? {
+    /// Behind a barrier, a child of the operation would wait for the barrier. The barrier waits for the operation in front of
+    /// it, and so for the child.
+    mutating func firstEpoch(in queue: QueueID, waitingFor operation: OperationID?) throws -> Int64? {
+        guard let operation else { return nil }
         var epoch: Int64?
-        var next = parent
-        while let id = next {
-            try load(CollectionOfOne(id))
-            guard let ancestor = work.operations[id], !ancestor.state.isEnded else { break }
-            if ancestor.queue == queue { epoch = min(epoch ?? ancestor.epoch, ancestor.epoch) }
-            next = ancestor.parent
+        var (seen, front): (Set<OperationID>, [OperationID]) = ([operation], [operation])
+        while !front.isEmpty {
+            try load(front)
+            let found = front.compactMap { work.operations[$0] }.filter { !$0.state.isEnded }
+            for waiting in found where waiting.queue == queue { epoch = min(epoch ?? waiting.epoch, waiting.epoch) }
+            let waiting = try rows.edges(from: found.map(\.id).sorted()).map(\.dependent) + found.compactMap(\.parent)
+            front = waiting.filter { seen.insert($0).inserted }.sorted()
         }
         return epoch
+    }
+
+    /// Returns the epoch of an operation in a queue: the last one, unless that is behind a barrier that waits for the operation.
+    mutating func epoch(in queue: QueueRow, waitingFor operation: OperationID?) throws -> Int64 {
+        // Without a barrier, all unfinished operations of the queue are in the last epoch.
+        guard queue.currentEpoch < queue.lastEpoch else { return queue.lastEpoch }
+        return try firstEpoch(in: queue.id, waitingFor: operation) ?? queue.lastEpoch
     }
 }

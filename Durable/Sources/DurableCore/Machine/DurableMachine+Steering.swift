@@ -57,8 +57,7 @@ extension DurableMachine {
             for var row in found {
                 (row.failures, row.lostLeases, row.rootCause, row.reason) = (0, 0, nil, nil)
                 (row.endedAt, row.purgeAt, row.deadline, row.wakeAt) = (nil, nil, nil, nil)
-                row.epoch =
-                    try machine.epochOfChild(of: row.parent, in: row.queue) ?? machine.queue(row.queue).lastEpoch
+                row.epoch = try machine.epoch(in: machine.queue(row.queue), waitingFor: row.parent)
                 if let parent = row.parent {
                     try machine.load(CollectionOfOne(parent))
                     if var parent = machine.work.operations[parent] {
@@ -81,8 +80,7 @@ extension DurableMachine {
             for row in found { try row.checkIdle() }
             let queue = try machine.queue(machine.rows.queue(named: name).id)
             for var row in found where row.queue != queue.id {
-                let ofChild = try machine.epochOfChild(of: row.parent, in: queue.id)
-                (row.queue, row.epoch) = (queue.id, ofChild ?? queue.lastEpoch)
+                (row.queue, row.epoch) = (queue.id, try machine.epoch(in: queue, waitingFor: row.id))
                 if row.state == .blocked || row.state == .ready {
                     // The key of the new queue decides again.
                     let readyAt = row.readyAt

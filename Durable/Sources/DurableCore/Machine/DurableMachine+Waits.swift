@@ -153,15 +153,16 @@ extension DurableMachine {
 
     /// Records the end of the operation that a wait awaited, in the history entry of the wait.
     ///
-    /// The awaited operation may be purged, or may run again, before a later attempt needs its end.
-    package mutating func recordAwaitedEnd(_ end: AwaitedEnd, position: Int64, by lease: Lease) throws {
+    /// The awaited operation may be purged, or may run again, before a later attempt needs its end. The caller has the entry of
+    /// this name at this position. Reading the whole history for each of many waits would take quadratic time.
+    package mutating func recordAwaitedEnd(
+        _ end: AwaitedEnd, name: String, position: Int64, by lease: Lease
+    ) throws {
         try event { machine in
             let row = try machine.leased(lease)
-            guard var entry = try machine.rows.history(of: [row.id]).first(where: { $0.position == position }),
-                entry.kind == .operations
-            else { throw DurableError.leaseLost(row.id) }
-            entry.result = end.bytes
-            machine.work.changes.history.append(entry)
+            guard position < row.historyCount else { throw DurableError.leaseLost(row.id) }
+            machine.work.changes.history.append(
+                HistoryEntry(operation: row.id, position: position, kind: .operations, name: name, result: end.bytes))
             machine.work.isChanged = true
         }
     }

@@ -4,6 +4,9 @@ package struct AwaitedEnd: Sendable, Hashable {
     /// The output of an operation that succeeded, or the text of the reason.
     package var content: [UInt8]
 
+    /// The size in bytes up to which a history keeps an end.
+    package static let recordedBytes = 64 << 10
+
     package init(state: DurableState, content: [UInt8]) { (self.state, self.content) = (state, content) }
 
     /// Creates the value from its stored form; nil if the history has no end yet.

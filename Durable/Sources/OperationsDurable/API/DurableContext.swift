@@ -103,6 +103,9 @@ public struct DurableContext: Sendable {
 
     /// Releases slot and lease until the operation has ended, and returns its output.
     ///
+    /// Later attempts receive the same end, also when the operation was purged or ran again meanwhile. An output above 64 KiB is
+    /// an exception: later attempts read it from the operation.
+    ///
     /// - Throws: `DurableError.cycle` if the operation waits for this operation, also through a barrier. `DurableError.notSucceeded`.
     ///   `DurableSuspension`, which the operation does not catch.
     @discardableResult
@@ -116,7 +119,10 @@ public struct DurableContext: Sendable {
             }
         }
         let end = try await handle.recordedEnd()
-        try await attempt.commit { try $0.recordAwaitedEnd(end, position: position, by: $1) }
+        // Each attempt loads the whole history, so that it does not keep large outputs.
+        if end.content.count <= AwaitedEnd.recordedBytes {
+            try await attempt.commit { try $0.recordAwaitedEnd(end, name: name, position: position, by: $1) }
+        }
         return try handle.value(of: end)
     }
 

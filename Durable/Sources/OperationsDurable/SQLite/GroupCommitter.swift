@@ -64,6 +64,10 @@ final class GroupCommitter: Sendable {
             if database.fileHasMoved {
                 throw DurableError.unavailable("the file of the database was removed or replaced")
             }
+            if !connection.isGuarded {
+                database.add(transactionObserver: connection.commits, extent: .observerLifetime)
+                connection.isGuarded = true
+            }
             do {
                 try database.inTransaction(.immediate) {
                     (errors, effects) = try apply(group, in: database)
@@ -112,11 +116,31 @@ final class GroupCommitter: Sendable {
     }
 
     private func isolate(_ statements: (Database) throws -> Void, in database: Database) throws {
+        connection.commits.isForbidden = true
+        defer { connection.commits.isForbidden = false }
         try database.inSavepoint {
             do { try statements(database) } catch { throw StatementsError(cause: error) }
             return .commit
         }
     }
+}
+
+/// An observer that refuses a `COMMIT` among the statements of the application. It would commit a part of the group, and the
+/// repetition of the group would then apply that part twice.
+private final class CommitGuard: TransactionObserver {
+    var isForbidden = false
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+
+    func databaseDidChange(with event: DatabaseEvent) {}
+
+    func databaseWillCommit() throws {
+        if isForbidden { throw DurableError.invalidValue("the store begins and ends the transaction") }
+    }
+
+    func databaseDidCommit(_ database: Database) {}
+
+    func databaseDidRollback(_ database: Database) {}
 }
 
 extension Database {
@@ -136,4 +160,6 @@ private final class ConnectionState: @unchecked Sendable {
     let statements = SQLiteStatements()
     var kinds = SQLiteRows.KindCache()
     var dataVersion: Int64?
+    let commits = CommitGuard()
+    var isGuarded = false
 }

@@ -33,6 +33,12 @@ struct CacheEntry: Codable, FetchableRecord, Sendable {
     /// size.
     var cost: Int64 { min(size, .max / 2) + Int64(head.count) + Self.overhead }
 
+    /// Whether this is a response that arrived later than the other entry. A time in the future, from before a change of the
+    /// clock, does not count.
+    func isLaterResponse(than other: CacheEntry) -> Bool {
+        kind == .response && responseTime > other.responseTime && responseTime <= Date().timeIntervalSince1970
+    }
+
     init(response: StoredResponse, key: String, variant: String, digest: String, size: Int64, now: Date) throws {
         kind = .response
         (self.key, self.variant, self.digest, self.size) = (key, variant, digest, size)

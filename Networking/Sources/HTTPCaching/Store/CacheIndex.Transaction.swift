@@ -18,12 +18,13 @@ extension CacheIndex {
 
         /// Stores an entry and removes the previous entry with the same key and variant.
         ///
-        /// A response to an earlier request does not replace the response to a later one. Its body may only have taken longer. A
-        /// time in the future, from before a change of the clock, does not count.
-        mutating func store(_ entry: CacheEntry) throws -> Int64 {
-            if entry.kind == .response, let newer = try newerResponse(than: entry) {
+        /// Returns nil if the index has a response that arrived later. The body of the entry only took longer then.
+        mutating func store(_ entry: CacheEntry) throws -> Int64? {
+            if let known = try CacheIndex.entry(entry.kind, key: entry.key, variant: entry.variant, db),
+                known.isLaterResponse(than: entry)
+            {
                 try noteIfUnreferenced(entry.digest)
-                return newer
+                return nil
             }
             try remove(entry.kind, key: entry.key, variant: entry.variant)
             try db.cachedStatement(
@@ -36,17 +37,6 @@ extension CacheIndex {
                 entry.requestTime, entry.responseTime, entry.staleTime, entry.lastUse,
             ])
             return db.lastInsertedRowID
-        }
-
-        private func newerResponse(than entry: CacheEntry) throws -> Int64? {
-            let sql = """
-                SELECT id FROM entry WHERE kind = ? AND key = ? AND variant = ? AND requestTime > ? AND requestTime <= ?
-                """
-            return try Int64.fetchOne(
-                db.cachedStatement(sql: sql),
-                arguments: [
-                    entry.kind.rawValue, entry.key, entry.variant, entry.requestTime, Date().timeIntervalSince1970,
-                ])
         }
 
         /// Changes the head and the times of an entry, if the entry still exists.

@@ -99,11 +99,15 @@ final class CacheIndex {
     }
 
     func entry(_ kind: CacheEntry.Kind, key: String, variant: String) throws -> CacheEntry? {
-        try database.read { db in
-            try CacheEntry.fetchOne(
-                db.cachedStatement(sql: "SELECT * FROM entry WHERE kind = ? AND key = ? AND variant = ?"),
-                arguments: [kind.rawValue, key, variant])
-        }
+        try database.read { try Self.entry(kind, key: key, variant: variant, $0) }
+    }
+
+    static func entry(
+        _ kind: CacheEntry.Kind, key: String, variant: String, _ db: Database
+    ) throws -> CacheEntry? {
+        try CacheEntry.fetchOne(
+            db.cachedStatement(sql: "SELECT * FROM entry WHERE kind = ? AND key = ? AND variant = ?"),
+            arguments: [kind.rawValue, key, variant])
     }
 
     /// Returns the number of entries and their size in bytes.

@@ -16,7 +16,9 @@ extension CacheStore {
     func commit(
         _ entry: CacheEntry, _ body: FinishedBody, in shelf: Shelf, since ticket: CacheTicket? = nil, now: Date
     ) -> Bool {
-        guard entry.cost <= limit(shelf) else { return false }
+        let other: Shelf = shelf == .session ? .permanent : .session
+        let counterpart = use(other) { try $0.entry(entry.kind, key: entry.key, variant: entry.variant) } ?? nil
+        guard entry.cost <= limit(shelf), counterpart?.isLaterResponse(than: entry) != true else { return false }
         let isStored =
             switch shelf {
             case .session: commitToSession(entry, body, ticket, now)
@@ -24,8 +26,7 @@ extension CacheStore {
             }
         guard isStored else { return false }
         // The entry of the other part with the same key and variant is out of date.
-        let other: Shelf = shelf == .session ? .permanent : .session
-        if use(other, { try $0.entry(entry.kind, key: entry.key, variant: entry.variant) != nil }) == true {
+        if counterpart != nil {
             change(other) { try $0.remove(entry.kind, key: entry.key, variant: entry.variant) }
         }
         if case .memory(let data) = body, data.count <= Self.smallBody || shelf == .session {
@@ -40,17 +41,18 @@ extension CacheStore {
         guard case .memory = body else { return false }
         return change(.session) { transaction in
             guard try transaction.admits(entry.key, since: ticket) else { return false }
-            try self.enter(entry, in: &transaction, limit: self.limit(.session), now)
-            return true
+            return try self.enter(entry, in: &transaction, limit: self.limit(.session), now)
         } == true
     }
 
+    /// Returns whether the index has stored the entry.
     private func enter(
         _ entry: CacheEntry, in transaction: inout CacheIndex.Transaction, limit: Int64, _ now: Date
-    ) throws {
-        let id = try transaction.store(entry)
+    ) throws -> Bool {
+        guard let id = try transaction.store(entry) else { return false }
         if let age = limits.age { try transaction.remove(before: now.addingTimeInterval(-age)) }
         try transaction.trim(to: limit, keeping: id)
+        return true
     }
 
     /// Stores an entry on disk. The body gets its name before the entry exists, and both steps happen while the index
@@ -70,7 +72,7 @@ extension CacheStore {
                     try files.adopt(early ?? self.file(of: body, files), as: entry.digest)
                 }
                 try self.step(.bodyRenamed)
-                try self.enter(entry, in: &transaction, limit: self.limit(.permanent), now)
+                guard try self.enter(entry, in: &transaction, limit: self.limit(.permanent), now) else { return false }
                 try self.step(.entryWritten)
                 return true
             }

@@ -4,7 +4,7 @@ import HTTPCore
 
 extension CacheStore {
     func data(forKey key: String, variant: String, now: Date) async -> Data? {
-        for shelf in [Shelf.session, .permanent] {
+        for shelf in [Shelf.session, .permanent] where shelf == .session || !isOverdue(.data(key)) {
             guard let entry = use(shelf, { try $0.entry(.data, key: key, variant: variant) }) ?? nil,
                 !isTooOld(entry, now), let body = body(of: entry, in: shelf)
             else { continue }
@@ -39,7 +39,7 @@ extension CacheStore {
     /// Removes all entries. The cache does not store responses to earlier requests.
     func removeAll() {
         change(.session) { try $0.removeAll() }
-        if change(.permanent, { try $0.removeAll() }) == nil { noteOverdue(CacheIndex.everything) }
+        if change(.permanent, { try $0.removeAll() }) == nil { noteOverdue(.everything) }
     }
 
     /// Removes bodies from memory that are also on disk.

@@ -31,8 +31,10 @@ actor CacheStore {
     var memory: MemoryBodies
     /// The identity of the open index file. Another process can replace the file of that name.
     private var openFile: FileIdentity?
-    /// The keys of invalidations that the index on disk has not recorded yet, because it could not be written.
-    private var overdue: Set<String> = []
+    /// A removal that the index on disk has not recorded yet, because it could not be written.
+    enum Removal: Hashable { case everything, response(String), data(String) }
+
+    private var overdue: Set<Removal> = []
     private static let overdueLimit = 1_024
     /// The earliest time of the next attempt after a failure to open the index.
     private var nextOpening: ContinuousClock.Instant?
@@ -79,11 +81,11 @@ actor CacheStore {
         let first = shelf == .permanent ? overdue : []
         let value = use(shelf) { index in
             try index.change { transaction in
-                for key in first.sorted() {
-                    if key == CacheIndex.everything {
-                        try transaction.removeAll()
-                    } else {
-                        try transaction.invalidate(key)
+                for removal in first {
+                    switch removal {
+                    case .everything: try transaction.removeAll()
+                    case .response(let key): try transaction.invalidate(key)
+                    case .data(let key): try transaction.remove(.data, key: key)
                     }
                 }
                 let value = try body(&transaction)
@@ -101,15 +103,15 @@ actor CacheStore {
         return value
     }
 
-    /// Notes an invalidation that the index on disk could not record. Until it does, the cache serves no entry of the key.
-    func noteOverdue(_ key: String) {
+    /// Notes a removal that the index on disk could not record. Until it does, the cache serves none of the entries.
+    func noteOverdue(_ removal: Removal) {
         guard directory != nil else { return }
-        overdue.insert(key)
-        if overdue.count > Self.overdueLimit { overdue = [CacheIndex.everything] }
+        overdue.insert(removal)
+        if overdue.count > Self.overdueLimit { overdue = [.everything] }
     }
 
-    /// Whether the entries of a key on disk were invalidated.
-    func isOverdue(_ key: String) -> Bool { overdue.contains(key) || overdue.contains(CacheIndex.everything) }
+    /// Whether the entries on disk were removed.
+    func isOverdue(_ removal: Removal) -> Bool { overdue.contains(removal) || overdue.contains(.everything) }
 
     private func dropFromMemory(_ digest: String, unlessNamedIn other: Shelf) {
         guard memory.contains(digest), use(other, { try $0.references(digest) }) != true else { return }

@@ -98,13 +98,16 @@ extension Transfer {
     @inline(never)
     private func replyToChange(_ course: Course, _ cache: HTTPCache) async throws -> Reply {
         let (request, policy) = (known(course), self.request.cachePolicy)
-        if case .refuse(let refusal) = await cache.answer(to: request, policy: policy) {
+        if case .refuse(let refusal) = await waitingForOthers({ await cache.answer(to: request, policy: policy) }) {
             throw TransferFailure(refusal.reason)
         }
         try checkNotStopped()
         let sent = try await send(course, course.fields, course.resume)
-        _ = await cache.received(
-            sent.answer.head, to: request, policy: policy, requestTime: sent.answer.sent.date, responseTime: Date())
+        let now = Date()
+        await waitingForOthers {
+            _ = await cache.received(
+                sent.answer.head, to: request, policy: policy, requestTime: sent.answer.sent.date, responseTime: now)
+        }
         return Reply(sent)
     }
 
@@ -113,7 +116,7 @@ extension Transfer {
     private func reply(_ course: Course, _ cache: HTTPCache) async throws -> Reply {
         let (request, policy) = (known(course), self.request.cachePolicy)
         let load: CacheLoad
-        switch await cache.answer(to: request, policy: policy) {
+        switch await waitingForOthers({ await cache.answer(to: request, policy: policy) }) {
         case .serve(let response): return Reply(response)
         case .refuse(let refusal): throw TransferFailure(refusal.reason)
         case .load(let answer): load = answer
@@ -134,9 +137,12 @@ extension Transfer {
             return Reply(stored)
         }
         guard reply.head.status == .notModified, let stored = load.stored else { return reply }
-        let fresh = await cache.refresh(
-            stored, with: reply.head, to: request, policy: policy, requestTime: storing.requestTime,
-            responseTime: Date())
+        let now = Date()
+        let fresh = await waitingForOthers {
+            await cache.refresh(
+                stored, with: reply.head, to: request, policy: policy, requestTime: storing.requestTime,
+                responseTime: now)
+        }
         if let fresh { return Reply(fresh) }
         return Reply(try await send(course, course.fields, nil), storing: storing)
     }
@@ -151,10 +157,13 @@ extension Transfer {
             head.headerFields[.contentEncoding] = nil
             head.headerFields[.contentLength] = nil
         }
-        return await storing.cache.received(
-            head, to: storing.request, policy: request.cachePolicy,
-            expectedLength: length.map { .exactly($0) } ?? .unknown, requestTime: storing.requestTime,
-            responseTime: Date(), since: storing.load.ticket)
+        let now = Date()
+        return await waitingForOthers {
+            await storing.cache.received(
+                head, to: storing.request, policy: request.cachePolicy,
+                expectedLength: length.map { .exactly($0) } ?? .unknown, requestTime: storing.requestTime,
+                responseTime: now, since: storing.load.ticket)
+        }
     }
 
     /// Returns the fields as they are sent, by which the cache distinguishes variants.
