@@ -30,7 +30,7 @@ import Testing
         #expect(await others.next() == nil)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `the states end when the queue is deallocated while the program holds its progress`() async {
         var queue: OperationQueue? = OperationQueue()
         let (held, whole) = (queue!.progress, Progress(totalUnitCount: 1))
