@@ -8,33 +8,41 @@ extension DurableMachine {
     mutating func checkNoCycle(from row: OperationRow, to targets: Set<OperationID>) throws {
         if targets.isEmpty { return }
         var cameFrom: [OperationID: OperationID] = [:]
-        var (seen, front): (Set<OperationID>, [OperationID]) = ([row.id], [row.id])
         // The queues with a barrier behind an operation that waits for `row`, and the first epoch in front of it.
         var behind: [QueueID: Int64] = [:]
-        while !front.isEmpty {
-            if let hit = front.first(where: { targets.contains($0) }) {
-                var path = [hit]
+        try visitWaiting(for: row.id) { machine, links, found in
+            for link in links { cameFrom[link.dependent] = link.dependency }
+            if let hit = found.first(where: { targets.contains($0.id) }) {
+                var path = [hit.id]
                 while let last = path.last, let before = cameFrom[last] { path.append(before) }
                 throw DurableError.cycle((path.reversed() + [row.id]).map { "operation \($0)" })
             }
-            var next: [OperationID] = []
+            for waiting in found where try machine.queue(waiting.queue).lastEpoch > waiting.epoch {
+                behind[waiting.queue] = min(behind[waiting.queue] ?? waiting.epoch, waiting.epoch)
+            }
+        }
+        if !behind.isEmpty { try checkNotBehind(behind, targets, from: row) }
+    }
+
+    /// Calls `visit` with the operation, and then round by round with the unfinished operations that wait for it without a
+    /// barrier. The links are those by which the operations of the round were found.
+    private mutating func visitWaiting(
+        for operation: OperationID, _ visit: (inout Self, _ links: [Edge], _ found: [OperationRow]) throws -> Void
+    ) throws {
+        var seen: Set<OperationID> = [operation]
+        var (links, front): ([Edge], [OperationID]) = ([], [operation])
+        while !front.isEmpty {
             try load(front)
             // An operation that ended while it waited keeps its edges until its dependencies end, but waits for nothing.
             let found = front.compactMap { work.operations[$0] }.filter { !$0.state.isEnded }
-            for waiting in found where try queue(waiting.queue).lastEpoch > waiting.epoch {
-                behind[waiting.queue] = min(behind[waiting.queue] ?? waiting.epoch, waiting.epoch)
-            }
+            try visit(&self, links, found)
             let parents = found.compactMap { child in
                 child.parent.map { Edge(dependency: child.id, dependent: $0) }
             }
             let edges = try rows.edges(from: found.map(\.id).sorted())
-            for edge in edges + parents where seen.insert(edge.dependent).inserted {
-                cameFrom[edge.dependent] = edge.dependency
-                next.append(edge.dependent)
-            }
-            front = next
+            links = (edges + parents).filter { seen.insert($0.dependent).inserted }
+            front = links.map(\.dependent)
         }
-        if !behind.isEmpty { try checkNotBehind(behind, targets, from: row) }
     }
 
     /// Throws `cycle` if one of the operations, or one that they wait for, is behind a barrier that waits for the operation.
@@ -87,13 +95,8 @@ extension DurableMachine {
     mutating func firstEpoch(in queue: QueueID, waitingFor operation: OperationID?) throws -> Int64? {
         guard let operation else { return nil }
         var epoch: Int64?
-        var (seen, front): (Set<OperationID>, [OperationID]) = ([operation], [operation])
-        while !front.isEmpty {
-            try load(front)
-            let found = front.compactMap { work.operations[$0] }.filter { !$0.state.isEnded }
+        try visitWaiting(for: operation) { _, _, found in
             for waiting in found where waiting.queue == queue { epoch = min(epoch ?? waiting.epoch, waiting.epoch) }
-            let waiting = try rows.edges(from: found.map(\.id).sorted()).map(\.dependent) + found.compactMap(\.parent)
-            front = waiting.filter { seen.insert($0).inserted }.sorted()
         }
         return epoch
     }

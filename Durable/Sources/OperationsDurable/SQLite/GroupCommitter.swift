@@ -34,6 +34,7 @@ final class GroupCommitter: Sendable {
         publish: @escaping @Sendable (Effects) -> Void
     ) {
         (self.writer, self.limits, self.clock, self.publish) = (writer, limits, clock, publish)
+        writer.add(transactionObserver: connection.commits, extent: .observerLifetime)
     }
 
     func submit(_ request: Request) { requests.submit(request) { self.commitTogether($0) } }
@@ -63,10 +64,6 @@ final class GroupCommitter: Sendable {
             // SQLite would commit to a removed file, which no other process sees and which nothing keeps.
             if database.fileHasMoved {
                 throw DurableError.unavailable("the file of the database was removed or replaced")
-            }
-            if !connection.isGuarded {
-                database.add(transactionObserver: connection.commits, extent: .observerLifetime)
-                connection.isGuarded = true
             }
             do {
                 try database.inTransaction(.immediate) {
@@ -161,5 +158,4 @@ private final class ConnectionState: @unchecked Sendable {
     var kinds = SQLiteRows.KindCache()
     var dataVersion: Int64?
     let commits = CommitGuard()
-    var isGuarded = false
 }
