@@ -20,5 +20,5 @@ extension HTTPCache {
     }
 
     /// Removes all variants of the data stored under a key.
-    public func removeData(forKey key: String) async { await store.remove(.data, key: key) }
+    public func removeData(forKey key: String) async { await store.remove(.data(key)) }
 }

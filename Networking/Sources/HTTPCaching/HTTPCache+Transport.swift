@@ -46,7 +46,7 @@ extension HTTPCache {
         since ticket: CacheTicket? = nil
     ) async -> CacheWriter? {
         for target in Invalidation.targets(of: response, to: request) {
-            await store.invalidate(target.key)
+            await store.remove(.responses(target.key))
         }
         if request.method == .head, policy.reading != .ignore {
             await store.noteHead(response, to: request, requestTime: requestTime, responseTime: responseTime)

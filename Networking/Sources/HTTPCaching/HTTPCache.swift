@@ -125,14 +125,14 @@ public final class HTTPCache: Sendable {
     public var size: Int64 { get async { await store.total().cost } }
 
     /// Removes all entries. The cache does not store responses to earlier requests when they arrive later.
-    public func removeAll() async { await store.removeAll() }
+    public func removeAll() async { await store.remove(.everything) }
 
     /// Removes all variants of the responses from an absolute URL. The method normalizes the URL and ignores text that
     /// is not an absolute `http` or `https` URL. The cache does not store responses to earlier requests for the URL
     /// when they arrive later.
     public func remove(_ url: String) async {
         guard let target = TargetURI(url) else { return }
-        await store.invalidate(target.key)
+        await store.remove(.responses(target.key))
     }
 
     /// Removes the responses that are not fresh at the given time.

@@ -2,6 +2,10 @@ import Foundation
 import GRDB
 
 extension CacheIndex {
+    /// The entries to remove: all of them, all variants of the responses of an address, or all variants of data under a key. The
+    /// index stores no responses to earlier requests than the removal of responses.
+    enum Removal: Hashable { case everything, responses(String), data(String) }
+
     /// A transaction that changes the index. `unreferenced` lists the digests that no entry references any more.
     struct Transaction {
         private let db: Database
@@ -49,6 +53,14 @@ extension CacheIndex {
             ).execute(arguments: [
                 entry.head, entry.cost, entry.requestTime, entry.responseTime, entry.staleTime, entry.lastUse, entry.id,
             ])
+        }
+
+        mutating func remove(_ removal: Removal) throws {
+            switch removal {
+            case .everything: try removeAll()
+            case .responses(let key): try invalidate(key)
+            case .data(let key): try remove(.data, key: key)
+            }
         }
 
         mutating func remove(_ id: Int64) throws { try remove(where: "id = ?", [id]) }

@@ -36,12 +36,6 @@ extension CacheStore {
         for shelf in [Shelf.session, .permanent] { change(shelf, body) }
     }
 
-    /// Removes all entries. The cache does not store responses to earlier requests.
-    func removeAll() {
-        change(.session) { try $0.removeAll() }
-        if change(.permanent, { try $0.removeAll() }) == nil { noteOverdue(.everything) }
-    }
-
     /// Removes bodies from memory that are also on disk.
     func releaseMemory() {
         for digest in memory.digestsFromOldest where use(.session, { try $0.references(digest) }) != true {

@@ -44,7 +44,7 @@ extension CacheStore {
         guard request.method == .get || request.method == .head, let target = TargetURI(request) else { return nil }
         var best: Candidate?
         for shelf in [Shelf.session, .permanent] {
-            if shelf == .permanent, isOverdue(.response(target.key)) { continue }
+            if shelf == .permanent, isOverdue(.responses(target.key)) { continue }
             for entry in use(shelf, { try $0.entries(.response, key: target.key) }) ?? [] {
                 guard !unusable.contains(entry.id), !isTooOld(entry, now), let stored = entry.stored,
                     Variance(of: stored.response.headerFields).secondaryKey(of: request.headerFields) == entry.variant
@@ -117,23 +117,9 @@ extension CacheStore {
         var unusable: Set<Int64> = []
         while let found = candidate(for: request, except: unusable, now) {
             if change(found.shelf, { try $0.remove(found.entry.id) }) == nil, found.shelf == .permanent {
-                noteOverdue(.response(found.entry.key))
+                noteOverdue(.responses(found.entry.key))
             }
             unusable.insert(found.entry.id)
-        }
-    }
-
-    /// Removes all variants of an address. The cache does not store responses to earlier requests.
-    func invalidate(_ key: String) {
-        change(.session) { try $0.invalidate(key) }
-        if change(.permanent, { try $0.invalidate(key) }) == nil { noteOverdue(.response(key)) }
-    }
-
-    /// Removes all variants stored under a key.
-    func remove(_ kind: CacheEntry.Kind, key: String) {
-        change(.session) { try $0.remove(kind, key: key) }
-        if change(.permanent, { try $0.remove(kind, key: key) }) == nil {
-            noteOverdue(kind == .data ? .data(key) : .response(key))
         }
     }
 }

@@ -31,10 +31,8 @@ actor CacheStore {
     var memory: MemoryBodies
     /// The identity of the open index file. Another process can replace the file of that name.
     private var openFile: FileIdentity?
-    /// A removal that the index on disk has not recorded yet, because it could not be written.
-    enum Removal: Hashable { case everything, response(String), data(String) }
-
-    private var overdue: Set<Removal> = []
+    /// The removals that the index on disk has not recorded yet, because it could not be written.
+    private var overdue: Set<CacheIndex.Removal> = []
     private static let overdueLimit = 1_024
     /// The earliest time of the next attempt after a failure to open the index.
     private var nextOpening: ContinuousClock.Instant?
@@ -81,13 +79,7 @@ actor CacheStore {
         let first = shelf == .permanent ? overdue : []
         let value = use(shelf) { index in
             try index.change { transaction in
-                for removal in first {
-                    switch removal {
-                    case .everything: try transaction.removeAll()
-                    case .response(let key): try transaction.invalidate(key)
-                    case .data(let key): try transaction.remove(.data, key: key)
-                    }
-                }
+                for removal in first { try transaction.remove(removal) }
                 let value = try body(&transaction)
                 gone = try transaction.unreferenced.filter { try !transaction.references($0) }
                 if shelf == .permanent, !gone.isEmpty {
@@ -103,15 +95,23 @@ actor CacheStore {
         return value
     }
 
+    /// Removes entries from both parts.
+    func remove(_ removal: CacheIndex.Removal) {
+        change(.session) { try $0.remove(removal) }
+        if change(.permanent, { try $0.remove(removal) }) == nil { noteOverdue(removal) }
+    }
+
     /// Notes a removal that the index on disk could not record. Until it does, the cache serves none of the entries.
-    func noteOverdue(_ removal: Removal) {
+    func noteOverdue(_ removal: CacheIndex.Removal) {
         guard directory != nil else { return }
         overdue.insert(removal)
         if overdue.count > Self.overdueLimit { overdue = [.everything] }
     }
 
     /// Whether the entries on disk were removed.
-    func isOverdue(_ removal: Removal) -> Bool { overdue.contains(removal) || overdue.contains(.everything) }
+    func isOverdue(_ removal: CacheIndex.Removal) -> Bool {
+        overdue.contains(removal) || overdue.contains(.everything)
+    }
 
     private func dropFromMemory(_ digest: String, unlessNamedIn other: Shelf) {
         guard memory.contains(digest), use(other, { try $0.references(digest) }) != true else { return }

@@ -22,6 +22,13 @@ import Testing
         }
     }
 
+    /// Pauses an operation that stalls in the middle of its first response, and waits until it has released its slot.
+    private func pauseMidway(_ operation: HTTPOperation, in queue: OperationQueue) async {
+        for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
+        operation.pause()
+        await queue.addTask {}.waitUntilFinished()
+    }
+
     private func queue(width: Int = 1) -> OperationQueue {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
@@ -74,9 +81,7 @@ import Testing
             let download = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("a"), session: session)
             let operation: HTTPOperation = isDownload ? download : memory
             queue.addOperation(operation)
-            for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
-            operation.pause()
-            await queue.addTask {}.waitUntilFinished()
+            await pauseMidway(operation, in: queue)
             #expect(operation.state == .paused && !operation.isExecuting && !operation.isFinished)
             await server.openConnections(are: 0)
             operation.resume()
@@ -110,9 +115,7 @@ import Testing
             let download = HTTPDownloadOperation(get(server.url + "/"), to: folder.file("a"), session: session)
             let operation: HTTPOperation = isDownload ? download : memory
             queue.addOperation(operation)
-            for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
-            operation.pause()
-            await queue.addTask {}.waitUntilFinished()
+            await pauseMidway(operation, in: queue)
             operation.resume()
             await operation.waitUntilFinished()
             if isDownload {
@@ -136,9 +139,7 @@ import Testing
         try await withServer(resource(gate, lies: [lie])) { server in
             let operation = HTTPDataOperation(get(server.url + "/"), session: session)
             queue.addOperation(operation)
-            for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
-            operation.pause()
-            await queue.addTask {}.waitUntilFinished()
+            await pauseMidway(operation, in: queue)
             operation.resume()
             let value2 = try await operation.value
             #expect(value2 == Data(LoopbackBody.pattern(length: 100_000).bytes))
@@ -175,9 +176,7 @@ import Testing
                 hasCompleted.open()
             }
             queue.addOperation(operation)
-            for await progress in operation.transferProgressUpdates where progress.received == 60_000 { break }
-            operation.pause()
-            await queue.addTask {}.waitUntilFinished()
+            await pauseMidway(operation, in: queue)
             operation.cancel()
             #expect(await reason { try await operation.value }?.text == "cancelled")
             operation.resume()
