@@ -32,8 +32,8 @@ extension AsyncOperation {
     /// `isExecuting` becomes false. The operation keeps its place: after ``resume()`` it waits for a slot in the order of
     /// its priority and of its adding. Then `isExecuting` becomes true again, and the call returns.
     ///
-    /// The call returns at once when the operation is not paused. Cancelling the operation
-    /// ends the pause too: the call returns when the operation has a slot and its resources again. Check `Task.isCancelled` after the call.
+    /// The call returns at once when the operation is not paused. Cancelling the operation ends the pause too: the call
+    /// returns when the operation has a slot and its resources again. Check `Task.isCancelled` after the call.
     ///
     /// Several child tasks may call it. The first call releases the slot, although other child tasks may still work. All
     /// calls return together.

@@ -29,15 +29,14 @@ final class ConcurrentBlocks: WorkSource {
         // `main()` may also be called outside `start()`.
         if !context.isRunning(operation) { frames.append(.init(operation: .passUnretained(operation), queue: nil)) }
         self.frames = frames
-        threadName = context.innermostQueue?._withUnsafeGuaranteedRef { $0.threadName } ?? "block operation"
-        level = ThreadContext.withCurrent { $0.withWorker { $0.level } } ?? .normal
+        threadName = context.innermostQueue?.takeUnretainedValue().threadName ?? "block operation"
+        level = context.withWorker { $0.level } ?? .normal
     }
 
     var urgency: Urgency { .eager }
 
     func run() {
-        let host = ThreadContext.current.innermostQueue?._withUnsafeGuaranteedRef { $0.host }
-        if let host = host ?? nil { return runAlone(by: host) }
+        if let host = ThreadContext.current.innermostQueue?.takeUnretainedValue().host { return runAlone(by: host) }
         runBlocks()
         let mustSleep = state.withLock { state in
             state.starterSleeps = state.unfinished > 0

@@ -20,6 +20,13 @@ private final class Pausing: AsyncOperation, @unchecked Sendable {
         await waitWhilePaused()
         journal.append(isCancelled ? "cancelled work continues" : "work continues")
     }
+
+    /// Pauses the operation after its start, and lets its work come to the pause.
+    func reachesPause() async {
+        await begins.pass()
+        pause()
+        mayPause.open()
+    }
 }
 
 /// Work that uses an exclusive name, and may pause between its uses.
@@ -64,9 +71,7 @@ private enum Need: CaseIterable {
         let name = "\(ObjectIdentifier(queue))"
         let operation = Pausing(journal)
         need.add(operation, to: queue, pool, name: name)
-        await operation.begins.pass()
-        operation.pause()
-        operation.mayPause.open()
+        await operation.reachesPause()
         let (otherBegins, otherMayEnd) = (AsyncGate(), AsyncGate())
         let other = TaskOperation {
             otherBegins.open()
@@ -124,9 +129,7 @@ private enum Need: CaseIterable {
         queue.setLimitPerKey(1)
         let operation = Pausing(journal)
         queue.addOperation(operation, limitKey: "key")
-        await operation.begins.pass()
-        operation.pause()
-        operation.mayPause.open()
+        await operation.reachesPause()
         let (otherBegins, otherMayEnd) = (AsyncGate(), AsyncGate())
         let other = TaskOperation {
             otherBegins.open()
