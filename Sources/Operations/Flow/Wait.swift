@@ -21,14 +21,15 @@ extension Operation {
 
     /// Waits. The implementation of the default `waitUntilFinished()`.
     final func waitForFinish() throws(OperationError) {
+        let context = ThreadContext.current
         // The operation may have ended in an override of `start()` that continues.
-        ThreadContext.current.worker?.fulfillDeparture()
+        context.worker?.fulfillDeparture()
         guard !hasLeft else { return }
         try checkWait()
         if Processor.spin(until: { hasLeft }) { return }
-        let parker = ThreadContext.current.parker
-        guard enlist(.thread(parker)) else { return }
-        lending { Worker.blocking { parker.park() } }
+        context.worker?.fulfillObligation()
+        guard enlist(.thread(context.parker)) else { return }
+        lending { Worker.sleep(on: context.parker) }
     }
 
     /// Checks misuse M8 for a task.
@@ -155,11 +156,12 @@ extension OperationQueue {
     }
 
     func waitForAll() throws(OperationError) {
-        ThreadContext.current.worker?.fulfillDeparture()
+        let context = ThreadContext.current
+        context.worker?.fulfillDeparture()
         try checkWaitForAll()
-        let parker = ThreadContext.current.parker
-        guard enlist(.thread(parker)) else { return }
-        Worker.blocking { parker.park() }
+        context.worker?.fulfillObligation()
+        guard enlist(.thread(context.parker)) else { return }
+        Worker.sleep(on: context.parker)
     }
 
     func suspendUntilIdle() async {

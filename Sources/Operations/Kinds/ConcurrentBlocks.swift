@@ -38,11 +38,12 @@ final class ConcurrentBlocks: WorkSource {
     func run() {
         if let host = ThreadContext.current.innermostQueue?.takeUnretainedValue().host { return runAlone(by: host) }
         runBlocks()
+        ThreadContext.current.worker?.fulfillObligation()
         let mustSleep = state.withLock { state in
             state.starterSleeps = state.unfinished > 0
             return state.starterSleeps
         }
-        if mustSleep { Worker.blocking { starter.park() } }
+        if mustSleep { Worker.sleep(on: starter) }
     }
 
     /// Runs the blocks one after the other on this thread, in the order that the host chooses. The host has no other

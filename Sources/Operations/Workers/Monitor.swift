@@ -26,7 +26,7 @@ final class Monitor: Sendable {
     private let phase = Atomic<UInt8>(Phase.unborn)
     private let hasWorkers = Atomic(false)
     private let parker = Parker()
-    private let births = Locked<[(Worker, WorkerPool.Request)]>([])
+    private let births = Locked<[Worker]>([])
     let timers = Timers()
 
     /// Starts the thread of a new worker, in place of a thread that must not. False: the caller starts the thread.
@@ -36,20 +36,20 @@ final class Monitor: Sendable {
     /// This includes threads of Dispatch: Dispatch creates its threads on the thread that submits work, for example a
     /// worker of a low level that resumes a task. The monitor also exists before the second worker of all. If threads are
     /// scarce, the monitor could not get a thread later, and only the monitor requests threads again.
-    func takesOver(_ worker: Worker, _ request: WorkerPool.Request) -> Bool {
+    func takesOver(_ worker: Worker) -> Bool {
         let isFirst = !hasWorkers.exchange(true, ordering: .relaxed)
         if !isFirst || worker.pool.level != .normal { beBorn() }
         #if canImport(Darwin)
         return false
         #else
         guard Niceness.ofThread != Niceness.ofProcess else { return false }
-        births.withLock { $0.append((worker, request)) }
+        births.withLock { $0.append(worker) }
         wakeIfAsleep()
         parker.unpark()
         // If the system refuses a thread for the monitor, no thread delivers the worker.
         guard phase.load(ordering: .sequentiallyConsistent) == Phase.unborn else { return true }
         return !births.withLock { births in
-            let index = births.firstIndex { $0.0 === worker }
+            let index = births.firstIndex { $0 === worker }
             if let index { births.remove(at: index) }
             return index != nil
         }
@@ -77,7 +77,7 @@ final class Monitor: Sendable {
     }
 
     private func deliver() {
-        for (worker, request) in births.exchange([]) { _ = worker.pool.spawn(worker, for: request) }
+        for worker in births.exchange([]) { _ = worker.pool.spawn(worker) }
     }
 
     private func beBorn() { if phase.load(ordering: .relaxed) == Phase.unborn { wakeIfAsleep() } }
@@ -90,6 +90,15 @@ final class Monitor: Sendable {
         case Phase.asleep: parker.unpark()
         default: break
         }
+    }
+
+    /// Whether sources wait for a thread, and the system refuses one to the monitor, which would request them again. Asks the
+    /// system once more. A thread that waits for an operation calls this, because no other thread may exist.
+    var isRefusedThread: Bool {
+        guard phase.load(ordering: .relaxed) == Phase.unborn else { return false }
+        guard WorkerPool.pools.contains(where: { $0.othersWait(besides: false) }) else { return false }
+        wakeIfAsleep()
+        return phase.load(ordering: .relaxed) == Phase.unborn
     }
 
     private func spawn() {

@@ -126,7 +126,8 @@ extension OperationQueue {
         callWorkersIfStartable()
         guard let step = lateStep(obligation) else { return }
         // Any thread of a pool may do it.
-        if mayRunUserCode { step() } else { WorkerPool[.normal].request(PoolJob(threadName: threadName, step)) }
+        if mayRunUserCode { return step() }
+        WorkerPool[.normal].request(PoolJob(threadName: threadName, consume step))
     }
 
     /// The promised step of a worker that runs other code for long; nil: there was no promise besides a look.

@@ -68,12 +68,19 @@ final class Worker: @unchecked Sendable {
 
     // MARK: - Blocking
 
-    /// Runs `wait`, which blocks. Another worker replaces this one meanwhile.
-    static func blocking(_ wait: () -> Void) {
-        guard let worker = ThreadContext.current.worker else { return wait() }
-        worker.fulfillObligation()
+    /// Sleeps on the parker of this thread. Another worker replaces this one meanwhile.
+    ///
+    /// The caller has fulfilled the worker's promise before it registered the parker. A promise may run user code, which may
+    /// sleep on the same parker and receive the signal of the caller.
+    static func sleep(on parker: Parker) {
+        guard let worker = ThreadContext.current.worker else {
+            while Monitor.shared.isRefusedThread {
+                if parker.park(nanoseconds: Monitor.longestTick) { return }
+            }
+            return parker.park()
+        }
         worker.pool.workerBlocks(worker)
-        wait()
+        parker.park()
         worker.pool.workerGoesOn(worker)
     }
 

@@ -13,9 +13,12 @@ extension WorkerPool.State {
         return load.active < limit && load.busy < WorkerPool.ceiling
     }
 
-    /// Finds a worker for a request, or permits a new one.
+    /// Finds a worker for a request, or permits a new one. Otherwise the request waits.
     mutating func grant(_ request: WorkerPool.Request, in pool: WorkerPool) -> WorkerPool.Grant {
-        guard mayGrant(request.urgency) else { return .wait }
+        guard mayGrant(request.urgency) else {
+            requests.append(request)
+            return .wait
+        }
         if let worker = idle.popLast() {
             begin(worker, request)
             return .wake(worker)
@@ -66,6 +69,11 @@ extension WorkerPool.State {
         return worker.census.source.take()
     }
 
+    /// Ends the work of a worker that has no thread. Its request waits again.
+    mutating func putBackRequest(of worker: Worker) {
+        if let source = end(worker) { requests.append(.init(source: source, urgency: worker.census.urgency)) }
+    }
+
     mutating func mark(_ worker: Worker, _ mark: WritableKeyPath<WorkerPool.Census, Bool>, _ value: Bool) {
         let was = worker.census.isBlocked
         worker.census[keyPath: mark] = value
@@ -84,7 +92,7 @@ extension WorkerPool.State {
     /// same number may start again. So the number doubles from look to look while operations only block. When more
     /// workers compute than there are cores, the surplus is requested to stop after the present operation.
     mutating func survey() -> WorkerPool.Findings {
-        var promises: [(source: any WorkSource, content: Obligation.Content)] = []
+        var promises: [WorkerPool.TakenPromise] = []
         var computing = 0
         var surplus: [Worker] = []
         for worker in busy.values {
@@ -98,8 +106,11 @@ extension WorkerPool.State {
                 if worker.census.urgency == .shared { surplus.append(worker) }
             }
             let hasPromise = worker.obligation.isSet
-            if hasPromise, worker.census.hadPromise, done == worker.census.lastDone, let source = worker.census.source {
-                promises.append((source, worker.obligation.take()))
+            if hasPromise, worker.census.hadPromise, done == worker.census.lastDone,
+                let queue = worker.census.source as? OperationQueue
+            {
+                let content = worker.obligation.take()
+                promises.append(.init(worker: worker, queue: .passRetained(queue), content: content))
             }
             worker.census.hadPromise = hasPromise
             worker.census.lastUsed = used

@@ -78,10 +78,9 @@ final class WorkerPool: Sendable {
         let source: any WorkSource
         let urgency: Urgency
 
-        init(_ source: any WorkSource) {
-            self.source = source
-            urgency = source.urgency
-        }
+        init(_ source: any WorkSource) { self.init(source: source, urgency: source.urgency) }
+
+        init(source: any WorkSource, urgency: Urgency) { (self.source, self.urgency) = (source, urgency) }
     }
 
     /// The pool's data about one worker. Guarded by the pool's lock.
@@ -101,15 +100,17 @@ final class WorkerPool: Sendable {
     // MARK: - Requests
 
     /// Requests one worker for a source.
-    func request(_ source: any WorkSource) {
-        let request = Request(source)
+    ///
+    /// The caller gives its reference away under the pool's lock. Otherwise the caller could be the last owner: it would release
+    /// the source after the worker, and run a `deinit` of the user. The monitor must not do that.
+    func request(_ source: consuming any WorkSource) {
+        var request: Request? = Request(source)
         let grant = state.withLock { state in
-            let grant = state.grant(request, in: self)
-            if case .wait = grant { state.requests.append(request) }
+            let grant = state.grant(request.take().unsafelyUnwrapped, in: self)
             waiting.store(state.requests.count, ordering: .relaxed)
             return grant
         }
-        _ = act(on: grant, for: request)
+        _ = act(on: grant)
     }
 
     enum Grant {
@@ -118,10 +119,10 @@ final class WorkerPool: Sendable {
         case wait
     }
 
-    private func act(on grant: Grant, for request: Request) -> Bool {
+    private func act(on grant: Grant) -> Bool {
         switch grant {
         case .wake(let worker): worker.parker.unpark()
-        case .spawn(let worker): return Monitor.shared.takesOver(worker, request) || spawn(worker, for: request)
+        case .spawn(let worker): return Monitor.shared.takesOver(worker) || spawn(worker)
         case .wait: Monitor.shared.wakeIfAsleep()
         }
         return true
@@ -129,11 +130,10 @@ final class WorkerPool: Sendable {
 
     /// Starts the thread of a worker. False: the system refuses another thread, and the request waits for an existing
     /// worker or for the monitor's next attempt.
-    func spawn(_ worker: Worker, for request: Request) -> Bool {
+    func spawn(_ worker: Worker) -> Bool {
         if worker.spawn() { return true }
         state.withLock { state in
-            _ = state.end(worker)
-            state.requests.append(request)
+            state.putBackRequest(of: worker)
             waiting.store(state.requests.count, ordering: .relaxed)
         }
         Monitor.shared.wakeIfAsleep()
@@ -143,16 +143,14 @@ final class WorkerPool: Sendable {
     /// Gives workers to the requests that may have one now.
     private func grantWaiting() {
         while true {
-            let next: (Grant, Request)? = state.withLock { state in
+            let next: Grant? = state.withLock { state in
                 guard let request = state.takeRequest() else { return nil }
                 let grant = state.grant(request, in: self)
-                if case .wait = grant { state.requests.append(request) }
                 waiting.store(state.requests.count, ordering: .relaxed)
-                return (grant, request)
+                return grant
             }
-            guard let (grant, request) = next else { return }
-            guard act(on: grant, for: request) else { return }
-            if case .wait = grant { return }
+            guard let next, act(on: next) else { return }
+            if case .wait = next { return }
         }
     }
 
@@ -230,20 +228,39 @@ final class WorkerPool: Sendable {
     /// The results of one look.
     struct Findings {
         /// The promises that were taken from workers, because their operations take long.
-        var promises: [(source: any WorkSource, content: Obligation.Content)] = []
+        var promises: [TakenPromise] = []
         /// Whether the monitor should look again.
         var isWorthwhile = false
         /// Whether the monitor should look again soon.
         var isUrgent = false
     }
 
+    struct TakenPromise {
+        let worker: Worker
+        /// A reference of the monitor. See `release`.
+        let queue: Unmanaged<OperationQueue>
+        let content: Obligation.Content
+    }
+
     /// Looks at all workers once.
     func survey() -> Findings {
         let findings = state.withLock { $0.survey() }
-        for (source, content) in findings.promises {
-            (source as? OperationQueue)?.fulfill(content, at: level, mayRunUserCode: false)
+        for promise in findings.promises {
+            promise.queue._withUnsafeGuaranteedRef { $0.fulfill(promise.content, at: level, mayRunUserCode: false) }
+            release(promise.queue, of: promise.worker)
         }
         if waiting.load(ordering: .relaxed) > 0 { grantWaiting() }
         return findings
+    }
+
+    /// Ends the use of a queue by the monitor, which must not be its last owner: a `deinit` of the user may take long. While the
+    /// worker works for the queue, it has a reference, which it releases only after it has taken the lock.
+    private func release(_ queue: Unmanaged<OperationQueue>, of worker: Worker) {
+        let isReleased = state.withLock { _ in
+            guard worker.census.source === queue.takeUnretainedValue() else { return false }
+            queue.release()
+            return true
+        }
+        if !isReleased { WorkerPool[.normal].request(PoolJob(threadName: nil) { queue.release() }) }
     }
 }

@@ -27,6 +27,26 @@ struct ThreadShortageTests {
             askAgain()
         }
     }
+
+    /// The process has neither a worker nor the monitor.
+    @Test(.timeLimit(.minutes(5)))
+    func `a thread that waits requests a thread again when the system has refused the very first ones`() async {
+        await #expect(processExitsWith: .success) {
+            askAgainForTheFirst()
+        }
+    }
+}
+
+private func askAgainForTheFirst() {
+    let (queue, runs, taken) = (OperationQueue(), Journal<Int>(), Gate())
+    allowThreads(0)
+    precondition(takeThreads(until: taken) < 200)
+    queue.addOperation { runs.append(0) }
+    precondition(runs.entries.isEmpty)
+    allowThreads(200)
+    queue.waitUntilAllOperationsAreFinished()
+    precondition(runs.entries == [0])
+    taken.open()
 }
 
 private func runOnFewThreads() {
