@@ -71,7 +71,8 @@ let package = Package(
             ], swiftSettings: settings),
         .target(name: "OperationsTesting", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .target(
-            name: "OperationsTimeline", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
+            name: "OperationsTimeline", dependencies: ["KeyValueObserving", "Operations", "SchedulerCore"],
+            swiftSettings: settings),
         .target(name: "CAllocator", path: "Tests/CAllocator"),
         .target(name: "CTestRun", path: "Tests/CTestRun"),
         .target(

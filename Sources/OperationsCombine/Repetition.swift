@@ -112,7 +112,8 @@ final class Repetition: Sendable {
         guard interval > 0 else { return now }
         let passed = ((now - first) / interval).rounded(.down)
         return state.withLock { state in
-            state.count = max(state.count, passed) + 1
+            // The system's clock may have been set back by more than an interval.
+            state.count = (passed < state.count - 1 ? passed : max(state.count, passed)) + 1
             return first + state.count * interval
         }
     }

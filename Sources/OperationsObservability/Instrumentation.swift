@@ -69,6 +69,8 @@ final class ActiveOperations<Note: Sendable>: Sendable {
 
     subscript(operation: Operation) -> Entry? { state.withLock { $0.entries[ObjectIdentifier(operation)] } }
 
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// Closes the active. Returns true if it has no entries.
     func close() -> Bool {
         state.withLock { state in

@@ -16,14 +16,16 @@ extension OperationQueue {
     /// | `operations_ran` | timer: from the start to the end | `outcome` |
     ///
     /// - Parameters:
-    ///   - name: The value of the dimension `queue`; nil for the queue's name at this moment.
+    ///   - name: The value of the dimension `queue`; nil for the queue's name at this moment, or `unnamed`. The default name of
+    ///     a queue contains its address, and each new value of a dimension adds time series to the store of the metrics.
     ///   - factory: The factory that makes the metrics; nil for the factory of the process (`MetricsSystem`).
     /// - Returns: An object that stops the counting.
     @discardableResult
     public final func emitMetrics(
         named name: String? = nil, to factory: (any MetricsFactory)? = nil
     ) -> QueueInstrument {
-        install(MetricsWatcher(named: name ?? self.name ?? "", of: self, factory: factory ?? MetricsSystem.factory))
+        let name = name ?? givenName ?? "unnamed"
+        return install(MetricsWatcher(named: name, of: self, factory: factory ?? MetricsSystem.factory))
     }
 }
 
@@ -81,7 +83,7 @@ private final class MetricsWatcher: OperationInstrument {
         }
     }
 
-    func queueStalled(_ report: StallReport) { stalls.increment() }
+    func queueStalled(_ report: StallReport) { if !active.isClosed { stalls.increment() } }
 
     private func finish(_ entry: ActiveOperations<Void>.Entry, _ metrics: ByOutcome) {
         let now = ContinuousClock.now

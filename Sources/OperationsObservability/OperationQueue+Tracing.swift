@@ -19,17 +19,54 @@ extension OperationQueue {
     /// - Returns: An object that stops the tracing.
     @discardableResult
     public final func trace(with tracer: (any Tracer)? = nil) -> QueueInstrument {
-        let watcher = TracingWatcher(queue: self, tracer: tracer ?? InstrumentationSystem.tracer)
+        let tracers = installInterceptor(Tracers()) as? Tracers
+        let watcher = TracingWatcher(queue: self, tracers: tracers, tracer: tracer ?? InstrumentationSystem.tracer)
+        let others = tracers?.add(watcher) ?? []
         addWatcher(watcher)
-        if let old = setInterceptor(watcher) as? TracingWatcher {
-            watcher.follow(old)
-            dismiss(old)
-        }
+        for other in others { dismiss(other) }
         return QueueInstrument { [weak self] in self?.dismiss(watcher) }
     }
 }
 
-private final class TracingWatcher: OperationInstrument, QueueInterceptor {
+/// The tracer of a queue, and replaced or removed tracers that still have operations.
+private final class Tracers: QueueInterceptor {
+    private let watchers = Locked<[TracingWatcher]>([])
+
+    /// Adds a watcher, and returns the others.
+    func add(_ watcher: TracingWatcher) -> [TracingWatcher] {
+        watchers.withLock { watchers in
+            defer { watchers.append(watcher) }
+            return watchers
+        }
+    }
+
+    func remove(_ watcher: TracingWatcher) {
+        // The caller holds the watcher, so no `deinit` runs under the lock.
+        watchers.withLock { $0.removeAll { $0 === watcher } }
+    }
+
+    /// The data of an operation; nil if no tracer knows it.
+    func note(of operation: Operation) -> TracingWatcher.Note? {
+        for watcher in watchers.withLock({ $0 }) {
+            if let entry = watcher.active[operation] { return entry.note }
+        }
+        return nil
+    }
+
+    func perform(_ operation: Operation, _ work: () -> Void) {
+        guard let context = note(of: operation)?.span?.context else { return work() }
+        ServiceContext.withValue(context, operation: work)
+    }
+
+    nonisolated(nonsending)
+        func perform(_ operation: Operation, _ work: nonisolated(nonsending) () async throws -> Void) async throws
+    {
+        guard let context = note(of: operation)?.span?.context else { return try await work() }
+        try await ServiceContext.$current.withValue(context, operation: work)
+    }
+}
+
+private final class TracingWatcher: OperationInstrument {
     struct Note: Sendable {
         let parent: ServiceContext
         var span: (any Span)?
@@ -37,20 +74,23 @@ private final class TracingWatcher: OperationInstrument, QueueInterceptor {
 
     let active = ActiveOperations<Note>()
     private weak let queue: OperationQueue?
+    /// Weak: the tracers hold this watcher.
+    private weak let tracers: Tracers?
     private let tracer: any Tracer
-    /// The replaced watcher, which may still have running operations.
-    private let former = Locked<TracingWatcher?>(nil)
 
-    init(queue: OperationQueue, tracer: any Tracer) {
+    init(queue: OperationQueue, tracers: Tracers?, tracer: any Tracer) {
         self.queue = queue
+        self.tracers = tracers
         self.tracer = tracer
     }
 
-    func follow(_ other: TracingWatcher) { former.withLock { $0 = other } }
+    func wasRemoved() { tracers?.remove(self) }
 
     func operation(_ operation: Operation, did step: QueueStep) {
         switch step {
         case .wasAdded:
+            // The tracer that this one is replacing may know it.
+            guard tracers?.note(of: operation) == nil else { return }
             _ = active.add(operation, Note(parent: ServiceContext.current ?? .topLevel, span: nil))
         case .starts: start(operation)
         case .hasFinished: finish(operation)
@@ -84,25 +124,6 @@ private final class TracingWatcher: OperationInstrument, QueueInterceptor {
             }
         }
         span.end()
-    }
-
-    // MARK: - Context of the work
-
-    private func context(of operation: Operation) -> ServiceContext? {
-        if let entry = active[operation] { return entry.note.span?.context }
-        return former.withLock { $0 }?.context(of: operation)
-    }
-
-    func perform(_ operation: Operation, _ work: () -> Void) {
-        guard let context = context(of: operation) else { return work() }
-        ServiceContext.withValue(context, operation: work)
-    }
-
-    nonisolated(nonsending)
-        func perform(_ operation: Operation, _ work: nonisolated(nonsending) () async throws -> Void) async throws
-    {
-        guard let context = context(of: operation) else { return try await work() }
-        try await ServiceContext.$current.withValue(context, operation: work)
     }
 }
 #endif

@@ -154,7 +154,10 @@ public final class OperationTimeline: Sendable {
 
     private func start(_ id: UInt64, at time: ContinuousClock.Instant = .now) {
         state.withLock { state in
-            guard let place = state.places[id], state.entries[place].span.started == nil else { return }
+            // The operation may have ended on another thread since this one saw it execute.
+            guard let place = state.places[id], state.entries[place].span.started == nil,
+                state.entries[place].span.finished == nil
+            else { return }
             state.entries[place].span.started = time - epoch
         }
     }

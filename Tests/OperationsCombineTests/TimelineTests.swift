@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 import OperationsTesting
 import TestSupport
 import Testing
@@ -36,6 +37,24 @@ struct TimelineTests {
         #expect(deadline == timeline.deadline(of: 4610))
         date.withLock { $0 -= 7200 }
         #expect(timeline.now == -2600)
+    }
+
+    @Test func `a repetition keeps its interval when the system clock is set back by an hour`() {
+        let (clock, executor, shift) = (clock, ManualExecutor(), Guarded(0.0))
+        let timeline = Timeline(of: clock) {
+            Date(timeIntervalSinceReferenceDate: 10_000 + clock.now.offset / .seconds(1) + shift.withLock { $0 })
+        }
+        let queue = executor.makeQueue()
+        let runs = Journal<Double>()
+        let repetition = Repetition(
+            Action { runs.append(clock.now.offset / .seconds(1)) }, on: queue,
+            by: Agenda(timeline, executor: queue.executorBeside), from: 10_010, every: 1)
+        repetition.begin()
+        executor.run(until: .init(offset: .seconds(15)), of: clock)
+        shift.withLock { $0 = -3600 }
+        executor.run(until: .init(offset: .seconds(20)), of: clock)
+        repetition.cancel()
+        #expect(runs.entries == (10...20).map(Double.init))
     }
 
     @Test func `a deviation of less than a millisecond is not corrected`() {

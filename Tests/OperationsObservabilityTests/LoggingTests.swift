@@ -81,6 +81,23 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
+    @Test func `the warning of a stall lists the first operations, and counts all`() throws {
+        let queue = OperationQueue()
+        queue.log(to: logger(.warning))
+        let notified = Gate()
+        queue.stallHandler = { _ in notified.open() }
+        queue.isSuspended = true
+        for _ in 0..<1000 { queue.addOperation {} }
+        queue.stallDelay = .milliseconds(1)
+        notified.pass()
+        let metadata = try #require(handler.entries.first?.metadata)
+        #expect(metadata["blocked"] == "1000")
+        guard case .array(let reasons)? = metadata["reasons"] else { return #expect(Bool(false)) }
+        #expect(reasons.count == StallReport.describedOperations)
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test func `a removed logger receives no more entries`() {
         let queue = queue()
         let instrument = queue.log(to: logger(.trace))

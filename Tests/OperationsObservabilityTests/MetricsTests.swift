@@ -63,6 +63,33 @@ import Testing
         #expect(try level("operations_waiting") == 0 && level("operations_executing") == 0)
     }
 
+    @Test func `queues without a name share their metrics, because an address is not the value of a dimension`() throws
+    {
+        for _ in 0..<3 {
+            let queue = executor.makeQueue()
+            queue.emitMetrics(to: metrics)
+            queue.addOperation {}
+        }
+        executor.runUntilIdle()
+        #expect(metrics.counters.filter { $0.label == "operations_added" }.count == 1)
+        #expect(try metrics.expectCounter("operations_added", [("queue", "unnamed")]).totalValue == 3)
+    }
+
+    @Test func `a stall after the removal is not counted`() throws {
+        let queue = OperationQueue()
+        let instrument = queue.emitMetrics(named: "work", to: metrics)
+        let notified = Gate()
+        queue.stallHandler = { _ in notified.open() }
+        queue.isSuspended = true
+        queue.addOperation {}
+        instrument.remove()
+        queue.stallDelay = .milliseconds(1)
+        notified.pass()
+        #expect(try metrics.expectCounter("operations_stalls", [("queue", "work")]).totalValue == 0)
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test func `a meter has the number of executing operations`() async throws {
         let queue = executor.makeQueue()
         queue.maxConcurrentOperationCount = 2

@@ -106,6 +106,24 @@ import Tracing
         }
     }
 
+    @Test func `nothing remains of tracers that were removed or replaced`() async {
+        let queue = executor.makeQueue()
+        var tracers: [Weak] = []
+        for isRemoved in [true, false, true] {
+            let part = Journal<Int>()
+            tracers.append(Weak(part))
+            let ids = InMemoryTracer.IDGenerator(
+                nextTraceID: { "\(part.entries.count)" }, nextSpanID: { "\(part.entries.count)" })
+            let instrument = queue.trace(with: InMemoryTracer(idGenerator: ids))
+            queue.addOperation {}
+            executor.runUntilIdle()
+            if isRemoved { instrument.remove() }
+        }
+        queue.trace(with: tracer)
+        for tracer in tracers { #expect(tracer.isGone) }
+        #expect(queue.watcherCount == 1)
+    }
+
     @Test func `a second tracer replaces the first, and after its removal there is no tracer`() throws {
         let queue = executor.makeQueue()
         let second = InMemoryTracer()

@@ -3,9 +3,10 @@ import class Foundation.JSONSerialization
 import KeyValueObserving
 import Operations
 import OperationsTesting
-import OperationsTimeline
 import TestSupport
 import Testing
+
+@testable import OperationsTimeline
 
 @Suite struct OperationTimelineTests {
     private func recorded() -> OperationTimeline {
@@ -63,6 +64,39 @@ import Testing
             queue.addOperations([BlockOperation {}], waitUntilFinished: true)
             #expect(trace.spans.isEmpty && recorder.events.isEmpty)
         }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a hundred thousand operations that ran at the same time in two queues have a lane each`() {
+        func span(_ index: Int) -> OperationTimeline.Span {
+            let time = Duration.nanoseconds(index)
+            return .init(
+                name: "", queue: "\(index % 2)", added: time, started: time, finished: .seconds(1) - time, outcome: "",
+                isSuccess: true)
+        }
+        let lanes = Lanes((0..<100_000).map(span), end: .seconds(2))
+        #expect(lanes.queues.map(\.lanes) == [50_000, 50_000])
+        #expect(lanes.placed.enumerated().allSatisfy { $0.element.lane == $0.offset / 2 })
+    }
+
+    @Test func `a span takes the first lane that is free at its start`() {
+        let times = [(0, 4), (1, 2), (2, 3), (2, 2), (4, 9), (5, 6)]
+        let spans = times.map { start, end in
+            OperationTimeline.Span(
+                name: "", queue: "", added: .zero, started: .seconds(start), finished: .seconds(end), outcome: "",
+                isSuccess: true)
+        }
+        let lanes = Lanes(spans, end: .zero)
+        #expect(lanes.placed.map(\.lane) == [0, 1, 1, 2, 0, 1] && lanes.queues.map(\.lanes) == [3])
+    }
+
+    @Test func `a report of a hundred thousand queues lists each once`() {
+        let spans = (0..<100_000).map { index in
+            OperationTimeline.Span(
+                name: "", queue: "\(index)", added: .zero, started: .zero, finished: .zero, outcome: "", isSuccess: true
+            )
+        }
+        #expect(Lanes(spans, end: .zero).queues.count == 100_000)
     }
 
     @Test func `each operation has a span with its times and its outcome`() {

@@ -71,7 +71,10 @@ extension OperationQueue {
         if isRefused { throw .underlyingQueueWhileNotEmpty(queue: label) }
     }
 
-    func readName() -> String? { state.withLock { $0.name } ?? defaultName }
+    /// The name that the program has set.
+    package final var givenName: String? { state.withLock { $0.name } }
+
+    func readName() -> String? { givenName ?? defaultName }
 
     func setName(_ name: String?) {
         steer("name") { state in

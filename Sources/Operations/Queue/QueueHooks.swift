@@ -57,8 +57,7 @@ final class QueueHooks: Sendable {
     let reporter = LazyReference<InstalledReporter>()
     private let watchers = Locked(RemovableList<Listed>())
     private let hasWatchers = Atomic(false)
-    private let interceptorReference = Locked<(any QueueInterceptor)?>(nil)
-    private let hasInterceptor = Atomic(false)
+    fileprivate let interceptorReference = LazyReference<InstalledInterceptor>()
     let priorityPolicy = Locked(OperationQueue.PriorityPolicy.default)
     private let additions = Locked<[any AdditionPolicy]>([])
     private let hasAdditions = Atomic(false)
@@ -99,16 +98,7 @@ final class QueueHooks: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    var interceptor: (any QueueInterceptor)? {
-        hasInterceptor.load(ordering: .acquiring) ? interceptorReference.withLock { $0 } : nil
-    }
-
-    /// Sets the interceptor, and returns the previous one.
-    func setInterceptor(_ new: any QueueInterceptor) -> (any QueueInterceptor)? {
-        let old = interceptorReference.exchange(new)
-        hasInterceptor.store(true, ordering: .releasing)
-        return old
-    }
+    var interceptor: (any QueueInterceptor)? { interceptorReference.load()?.interceptor }
 
     func add(_ watcher: any QueueWatcher) {
         watchers.withLock { $0.append(Listed(watcher: watcher)) }
@@ -152,9 +142,9 @@ extension OperationQueue {
 
     package final func removeWatcher(_ watcher: any QueueWatcher) { hooks.load()?.remove(watcher) }
 
-    /// Replaces the interceptor, and returns the previous one.
-    package final func setInterceptor(_ interceptor: any QueueInterceptor) -> (any QueueInterceptor)? {
-        ownHooks.setInterceptor(interceptor)
+    /// Installs an interceptor, unless there is one. Returns the installed one.
+    package final func installInterceptor(_ interceptor: any QueueInterceptor) -> any QueueInterceptor {
+        ownHooks.interceptorReference.storeIfNil(InstalledInterceptor(interceptor)).interceptor
     }
 
     /// Called for an operation that is going to be added.
@@ -187,4 +177,11 @@ final class InstalledReporter: Sendable {
 
     // The program may hold the reporter for longer than the queue.
     deinit { reporter.queueIsGone() }
+}
+
+/// An interceptor as a class instance, so that the queue can keep it without a lock.
+private final class InstalledInterceptor: Sendable {
+    let interceptor: any QueueInterceptor
+
+    init(_ interceptor: any QueueInterceptor) { self.interceptor = interceptor }
 }
