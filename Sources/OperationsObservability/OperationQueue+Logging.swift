@@ -6,8 +6,8 @@ extension OperationQueue {
     /// Logs the events of the operations that are added from now on.
     ///
     /// The events “added”, “ready”, “started” and “finished” use `level`. A cancellation uses the level `info`, a failure
-    /// `error`, and a stalled queue `warning` with the number of its
-    /// operations and the reasons of the first ones. Each entry has the queue and the operation as metadata. The
+    /// `error`, and a stalled queue `warning`. The warning has the number of operations, and the reasons of the first ones. Each
+    /// entry has the queue and the operation as metadata. The
     /// entry of an end also has the seconds that the operation waited and ran, and the error.
     ///
     /// The logger is called on the thread of the event, or on a thread that is already reporting events of the same operation.

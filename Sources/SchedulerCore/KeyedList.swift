@@ -3,21 +3,9 @@
 /// Adding, finding and removing cost O(1) amortized: a few elements are searched linearly, many through an index.
 @frozen
 public struct KeyedList<Element> {
-    @usableFromInline
-    struct Entry {
-        @usableFromInline let key: UInt
-        @usableFromInline let element: Element
-
-        @usableFromInline
-        init(key: UInt, element: Element) {
-            self.key = key
-            self.element = element
-        }
-    }
-
     /// The entries. A removed entry leaves a hole, so that the others keep their place. Holes are closed when they are
     /// the majority.
-    @usableFromInline var entries: [Entry?] = []
+    @usableFromInline var entries: [(key: UInt, element: Element)?] = []
     @usableFromInline var holes = 0
     /// A hash table with linear probing; empty while a search is cheaper. A slot has the position of an entry plus one,
     /// or 0. The number of slots is a power of two, and at least half of the slots are 0.
@@ -39,7 +27,7 @@ public struct KeyedList<Element> {
     @inlinable
     public mutating func add(_ element: Element, key: UInt) -> Bool {
         guard position(of: key) == nil else { return false }
-        entries.append(Entry(key: key, element: element))
+        entries.append((key, element))
         if entries.count > Self.searchLimit {
             if entries.count * 2 > slots.count { buildIndex() } else { insertIntoIndex(entries.count - 1, key: key) }
         }

@@ -6,28 +6,25 @@ public protocol LifecycleAnswer {
 
 /// The transitions, in the order of the flow: add, ready, start, finish. Cancellation comes last.
 extension Lifecycle {
+    @inlinable @inline(__always)
+    func moved(to phase: Phase) -> Lifecycle {
+        var next = self
+        next.phase = phase
+        return next
+    }
 
     // MARK: Add
 
     /// Claims the operation for one queue; nil if the operation is in a queue, runs, or has finished.
     @inlinable
     public func entering() -> Lifecycle? {
-        guard phase == .idle else { return nil }
-        var next = self
-        next.phase = .entering
-        next.remove([.askAgain, .finishAnnounced])
-        return next
+        phase == .idle ? moved(to: .entering).removing([.askAgain, .finishAnnounced]) : nil
     }
 
     /// Withdraws the claim, because another operation of the same batch was invalid. The caller checks whether the end was
     /// announced meanwhile.
     @inlinable
-    public func refused() -> Lifecycle {
-        var next = self
-        next.phase = .idle
-        next.remove([.askAgain, .finishAnnounced])
-        return next
-    }
+    public func refused() -> Lifecycle { moved(to: .idle).removing([.askAgain, .finishAnnounced]) }
 
     @frozen
     public enum Entry: LifecycleAnswer, Equatable, Sendable {
@@ -48,9 +45,8 @@ extension Lifecycle {
     @inlinable
     public func enqueued(isReady: Bool, priority: PriorityLane) -> Entry {
         if contains(.askAgain) { return .askAgain(removing(.askAgain)) }
-        var next = self
-        next.phase = .enqueued
-        next.effectivePriority = next.raised(priority)
+        var next = moved(to: .enqueued)
+        next.effectivePriority = raised(priority)
         next.insert([.inInbox, .queued])
         if isReady, !contains(.finishAnnounced) { next.insert(.ready) }
         return .enqueued(next)
@@ -60,10 +56,7 @@ extension Lifecycle {
     /// `entering` and `enqueued`.
     @inlinable @inline(__always)
     public static var newInQueue: Lifecycle {
-        var word = Lifecycle()
-        word.phase = .enqueued
-        word.insert([.inInbox, .queued, .ready])
-        return word
+        Lifecycle().moved(to: .enqueued).inserting([.inInbox, .queued, .ready])
     }
 
     /// Removes the pin of the inbox. The queue makes this transition when it drains the inbox.
@@ -134,15 +127,15 @@ extension Lifecycle {
             ? .settled(next.inserting(.ready), finishNow: false) : .push(next.inserting([.ready, .inInbox]))
     }
 
-    /// A change of the priority.
+    /// A change of the priority, or of the number of unfinished dependencies.
     @frozen
-    public enum Repriority: LifecycleAnswer, Equatable, Sendable {
+    public enum Change: LifecycleAnswer, Equatable, Sendable {
         /// Nothing changes: the operation has or was lent this priority before, or has ended. The own priority also changes
         /// nothing in an operation that is in no queue.
         case needless
-        /// The priority is stored, or the adding thread reads it again. Nothing has to be pushed.
+        /// The change is stored, or the adding thread reads it again. Nothing has to be pushed.
         case noted(Lifecycle)
-        /// This thread has pinned the operation: push it, so that its queue moves it.
+        /// This thread has pinned the operation: push it, so that its queue moves or starts it.
         case push(Lifecycle)
 
         @inlinable @inline(__always)
@@ -156,23 +149,21 @@ extension Lifecycle {
 
     /// Records `own` as the value of `queuePriority`, which may have changed.
     @inlinable
-    public func reordered(_ own: PriorityLane) -> Repriority {
-        let lane = raised(own)
+    public func reordered(_ own: PriorityLane) -> Change {
+        if phase == .entering { return .noted(inserting(.askAgain)) }
+        let answer = placed(in: raised(own))
+        return answer.next == self ? .needless : answer
+    }
+
+    @inlinable
+    func placed(in lane: PriorityLane) -> Change {
+        // If a started operation is put back, or pauses, it waits in this lane. It also lends this priority to the operations
+        // that it waits for.
+        guard phase == .enqueued || phase == .starting || phase == .executing else { return .noted(self) }
         var next = self
-        switch phase {
-        case .entering:
-            return .noted(inserting(.askAgain))
-        case .enqueued where effectivePriority != lane:
-            next.effectivePriority = lane
-            return contains(.inInbox) ? .noted(next) : .push(next.inserting(.inInbox))
-        case .starting where effectivePriority != lane, .executing where effectivePriority != lane:
-            // If the operation is put back, it waits in this lane. It also lends this priority to the operations that it
-            // waits for.
-            next.effectivePriority = lane
-            return .noted(next)
-        default:
-            return .needless
-        }
+        next.effectivePriority = lane
+        let mustPush = phase == .enqueued && lane != effectivePriority && !contains(.inInbox)
+        return mustPush ? .push(next.inserting(.inInbox)) : .noted(next)
     }
 
     /// Pins a waiting operation for a push that passes a change to its queue; nil if it does not wait, or if it is about to be
@@ -190,20 +181,12 @@ extension Lifecycle {
     ///
     /// - Parameter inAnyQueue: Whether the priority applies even if the policy of the queue does not inherit.
     @inlinable
-    public func lent(_ lane: PriorityLane, inAnyQueue: Bool = false) -> Repriority {
+    public func lent(_ lane: PriorityLane, inAnyQueue: Bool = false) -> Change {
         guard phase.rawValue < Phase.ended.rawValue else { return .needless }
         var next = self
         if inAnyQueue { next.insert(.inherits) }
         next.lentPriority = max(lentPriority, lane)
-        guard next != self else { return .needless }
-        let lane = next.raised(effectivePriority)
-        guard phase == .enqueued && lane != effectivePriority else {
-            // If the operation is put back, or pauses, it waits in this lane.
-            if phase == .starting || phase == .executing { next.effectivePriority = lane }
-            return .noted(next)
-        }
-        next.effectivePriority = lane
-        return contains(.inInbox) ? .noted(next) : .push(next.inserting(.inInbox))
+        return next == self ? .needless : next.placed(in: next.raised(effectivePriority))
     }
 
     /// The priority that the operation lends to operations that it waits for. In a queue or while it runs, the higher of
@@ -251,39 +234,22 @@ extension Lifecycle {
         return question == .needless ? .delegated(next) : question
     }
 
-    @frozen
-    public enum PlainRelease: LifecycleAnswer, Equatable, Sendable {
-        /// The dependency counts no longer, and nothing else has to be done.
-        case counted(Lifecycle)
-        /// The operation may start: push it.
-        case push(Lifecycle)
-        /// The operation is observed or gated, or its end was announced: call `released`.
-        case declined
-
-        @inlinable @inline(__always)
-        public var next: Lifecycle? {
-            switch self {
-            case .counted(let next), .push(let next): next
-            case .declined: nil
-            }
-        }
-    }
-
     /// Counts one dependency less of an operation whose `isReady` is not overridden. Evaluates the readiness in the same
-    /// step, because the word has all that it depends on.
+    /// step, because the word has all that it depends on. `needless`: the operation is observed or gated, or its end was
+    /// announced, and so needs `released` in place of this transition.
     @inlinable
-    public func heldByOneLessPlainly() -> PlainRelease {
-        guard !containsAny([.observed, .gated]) else { return .declined }
+    public func heldByOneLessPlainly() -> Change {
+        guard !containsAny([.observed, .gated]) else { return .needless }
         let next = heldByOneLess()
-        guard next.unfinished == 0 else { return .counted(next) }
+        guard next.unfinished == 0 else { return .noted(next) }
         switch next.reconsidered() {
-        case .needless: return .counted(next)
-        case .delegated(let next): return .counted(next)
+        case .needless: return .noted(next)
+        case .delegated(let next): return .noted(next)
         case .ask(let next):
             switch next.answered(isReady: true) {
-            case .settled(let next, finishNow: false): return .counted(next)
+            case .settled(let next, finishNow: false): return .noted(next)
             case .push(let next): return .push(next)
-            case .askAgain, .settled: return .declined
+            case .askAgain, .settled: return .needless
             }
         }
     }
@@ -294,11 +260,9 @@ extension Lifecycle {
     @inlinable
     public func claimed() -> Lifecycle? {
         guard phase == .enqueued, contains(.ready), !isPinned, !awaitsPromisedCancel else { return nil }
-        var next = self
-        next.phase = .starting
+        let next = moved(to: .starting)
         // A barrier or a job of a task has no dependencies and is never cancelled, so its claim is final.
-        if !contains(.unlisted) { next.insert(.admitting) }
-        return next
+        return contains(.unlisted) ? next : next.inserting(.admitting)
     }
 
     @frozen
@@ -337,20 +301,13 @@ extension Lifecycle {
     /// `finishAnnounced` is set there, the caller has to finish the operation.
     @inlinable
     public func declined() -> Lifecycle {
-        var next = self
-        next.phase = .enqueued
-        next.remove([.admitting, .ready, .askAgain, .finishAnnounced])
-        return next
+        moved(to: .enqueued).removing([.admitting, .ready, .askAgain, .finishAnnounced])
     }
 
     /// Marks the operation as gated; nil if it has started. A thread that admits the operation checks it again.
     @inlinable
     public func becameGated() -> Lifecycle? {
-        guard !hasStarted else { return nil }
-        var next = self
-        next.insert(.gated)
-        if contains(.admitting) { next.insert(.askAgain) }
-        return next
+        hasStarted ? nil : inserting(contains(.admitting) ? [.gated, .askAgain] : .gated)
     }
 
     @frozen
@@ -376,21 +333,13 @@ extension Lifecycle {
     /// - Parameter isCancelled: Whether to skip `main()`.
     @inlinable
     public func started(isCancelled: Bool) -> Start {
-        var next = self
         switch phase {
-        case .starting where contains(.admitting):
-            // The claiming thread has not started the operation.
-            return .inQueue
-        case .idle, .starting:
-            if isCancelled {
-                next.phase = .ended
-                return .skip(next)
-            }
-            next.phase = .executing
-            return .run(next)
-        case .entering, .enqueued: return .inQueue
-        case .executing: return .alreadyExecuting
-        case .ended, .finishing, .finished: return .alreadyFinished
+        // The claiming thread has not started the operation.
+        case .starting where contains(.admitting): .inQueue
+        case .idle, .starting: isCancelled ? .skip(moved(to: .ended)) : .run(moved(to: .executing))
+        case .entering, .enqueued: .inQueue
+        case .executing: .alreadyExecuting
+        case .ended, .finishing, .finished: .alreadyFinished
         }
     }
 
@@ -401,11 +350,7 @@ extension Lifecycle {
     @inlinable
     public func stoodAside() -> Lifecycle? {
         guard phase == .executing else { return nil }
-        var next = self
-        next.phase = .enqueued
-        next.insert([.gated, .hasBegun])
-        next.remove([.ready, .askAgain])
-        return next
+        return moved(to: .enqueued).inserting([.gated, .hasBegun]).removing([.ready, .askAgain])
     }
 
     /// Combines `admitted` and `started`, for an operation whose `start()` is not overridden; nil if the operation needs the
@@ -418,10 +363,7 @@ extension Lifecycle {
             !containsAny([.cancelled, .gated, .askAgain, .finishAnnounced, .cancelPromised]),
             !contains(.observed) || isSilent()
         else { return nil }
-        var next = self
-        next.phase = .executing
-        next.remove(.admitting)
-        return next
+        return moved(to: .executing).removing(.admitting)
     }
 
     // MARK: Finish
@@ -431,11 +373,7 @@ extension Lifecycle {
     /// - Parameter claimsEnd: Whether this thread also claims the finish, because no override can deny the end.
     @inlinable
     public func ended(claimsEnd: Bool = false) -> Lifecycle? {
-        guard phase == .executing else { return nil }
-        var next = self
-        next.phase = claimsEnd ? .finishing : .ended
-        next.insert(.ranMain)
-        return next
+        phase == .executing ? moved(to: claimsEnd ? .finishing : .ended).inserting(.ranMain) : nil
     }
 
     @frozen
@@ -458,29 +396,19 @@ extension Lifecycle {
     /// Claims the finish, after the end was announced and `isFinished` is true.
     @inlinable
     public func finishing() -> Finish {
-        var next = self
         switch phase {
         case .entering,
             .enqueued where contains(.evaluating), .starting where contains(.admitting):
-            return .delegated(inserting(.finishAnnounced))
-        case .finishing, .finished:
-            return .already
-        case .enqueued:
-            next.phase = .finishing
-            return .claimed(next, tooEarly: true)
-        case .idle, .starting, .executing, .ended:
-            next.phase = .finishing
-            return .claimed(next, tooEarly: false)
+            .delegated(inserting(.finishAnnounced))
+        case .finishing, .finished: .already
+        case .idle, .enqueued, .starting, .executing, .ended:
+            .claimed(moved(to: .finishing), tooEarly: phase == .enqueued)
         }
     }
 
     /// Completes the finish, after the operation has left its queue.
     @inlinable
-    public func finished() -> Lifecycle {
-        var next = self
-        next.phase = .finished
-        return next
-    }
+    public func finished() -> Lifecycle { moved(to: .finished) }
 
     // MARK: Cancel
 
@@ -509,10 +437,8 @@ extension Lifecycle {
     /// has to be evaluated, because the operation may have been pushed only for the call of `cancel()`.
     @inlinable
     public func cancelCalled() -> Lifecycle {
-        var next = self
-        next.remove([.cancelPromised, .cancelClaimed])
-        if phase == .enqueued, !isCancelled { next.remove(.ready) }
-        return next
+        let next = removing([.cancelPromised, .cancelClaimed])
+        return phase == .enqueued && !isCancelled ? next.removing(.ready) : next
     }
 
     /// Whether the operation must not start because its queue has promised to cancel it and has not cancelled it. Once it is

@@ -46,14 +46,9 @@ public struct ResourceLedger<Claimant: Hashable> {
     public struct Answer: Equatable {
         /// Whether the claimant holds all its needs. If not, it waits, and another method returns it when units are
         /// offered to it.
-        public let isGranted: Bool
+        public var isGranted: Bool
         /// The claimants that are offered units now, for example units whose earlier offer no longer suffices.
-        public let offered: [Claimant]
-
-        public init(isGranted: Bool, offered: [Claimant] = []) {
-            self.isGranted = isGranted
-            self.offered = offered
-        }
+        public var offered: [Claimant] = []
     }
 
     private struct Account {
@@ -134,16 +129,13 @@ public struct ResourceLedger<Claimant: Hashable> {
         freeAccounts.append(resource)
     }
 
-    /// Returns the use of the resource of a name; nil when no claimant needs it.
-    public func usage(ofName name: String) -> Usage? { named[name].map(usage) }
+    /// Returns the resource of a name; nil when no claimant needs it.
+    public func known(_ name: String) -> Resource? { named[name] }
 
     /// Returns the only claimant that holds units of the resource; nil when there are several, or none. O(1).
     public func soleHolder(of resource: Resource) -> Claimant? {
         accounts[resource].holders.count == 1 ? accounts[resource].holders.first : nil
     }
-
-    /// Returns the claimant that holds the resource of a name. O(1).
-    public func holder(ofName name: String) -> Claimant? { named[name].flatMap(soleHolder) }
 
     public func usage(of resource: Resource) -> Usage {
         let account = accounts[resource]
@@ -164,7 +156,8 @@ public struct ResourceLedger<Claimant: Hashable> {
     /// Requests all the needs, which name each resource once. Changed needs replace the earlier ones. O(log waiting) for
     /// each.
     public mutating func request(_ claimant: Claimant, _ needs: [Need]) -> Answer {
-        var entry = entries[claimant] ?? newEntry(needs)
+        lastSeniority += 1
+        var entry = entries[claimant] ?? Entry(needs: [], seniority: lastSeniority, state: .lapsed)
         var freed = entry.state == .offered ? entry.needs.map(\.resource) : []
         leave(claimant, &entry)
         let old = entry.needs
@@ -236,12 +229,6 @@ public struct ResourceLedger<Claimant: Hashable> {
 
     // MARK: - Deciding
 
-    private mutating func newEntry(_ needs: [Need]) -> Entry {
-        lastSeniority += 1
-        for need in needs { accounts[need.resource].users += 1 }
-        return Entry(needs: needs, seniority: lastSeniority, state: .lapsed)
-    }
-
     /// Whether all needs are free, and no senior claimant waits for any of them.
     private mutating func mayHave(_ entry: Entry) -> Bool {
         for need in entry.needs {
@@ -256,11 +243,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         var offered: [Claimant] = []
         unsettled += resources
         while let resource = unsettled.popLast() {
-            while let (claimant, seniority) = firstInLine(resource), var entry = entries[claimant] {
-                let isNext = entry.needs.allSatisfy {
-                    $0.units <= accounts[$0.resource].free && firstInLine($0.resource)?.seniority == seniority
-                }
-                guard isNext else { break }
+            while let (claimant, _) = firstInLine(resource), var entry = entries[claimant], mayHave(entry) {
                 leave(claimant, &entry)
                 for need in entry.needs {
                     accounts[need.resource].offered += need.units
@@ -277,9 +260,7 @@ public struct ResourceLedger<Claimant: Hashable> {
     /// Returns the most senior claimant that waits for the resource. Removes stale entries in front of it.
     private mutating func firstInLine(_ resource: Resource) -> (claimant: Claimant, seniority: UInt64)? {
         while let (seniority, claimant) = accounts[resource].line.first {
-            if let entry = entries[claimant], entry.state == .waiting, entry.seniority == seniority,
-                entry.needs.contains(where: { $0.resource == resource })
-            {
+            if let entry = waitingEntry(of: claimant, seniority, for: resource) {
                 guard exceedsCapacity(entry) else { return (claimant, seniority) }
                 park(claimant)
             } else {
@@ -287,6 +268,12 @@ public struct ResourceLedger<Claimant: Hashable> {
             }
         }
         return nil
+    }
+
+    /// The entry of a claimant that an element of a line stands for; nil for a stale element.
+    private func waitingEntry(of claimant: Claimant, _ seniority: UInt64, for resource: Resource) -> Entry? {
+        guard let entry = entries[claimant], entry.state == .waiting, entry.seniority == seniority else { return nil }
+        return entry.needs.contains { $0.resource == resource } ? entry : nil
     }
 
     private func exceedsCapacity(_ entry: Entry) -> Bool {
@@ -327,14 +314,11 @@ public struct ResourceLedger<Claimant: Hashable> {
     private mutating func sweep(_ resource: Resource) {
         guard accounts[resource].line.count > 2 * accounts[resource].waiting + 64 else { return }
         var line = DeadlineHeap<Claimant>()
-        var last: UInt64?
-        while let (seniority, claimant) = accounts[resource].line.first {
-            accounts[resource].line.popFirst()
-            guard seniority != last, let entry = entries[claimant], entry.state == .waiting,
-                entry.seniority == seniority, entry.needs.contains(where: { $0.resource == resource })
-            else { continue }
-            last = seniority
-            line.insert(claimant, at: seniority)
+        swap(&line, &accounts[resource].line)
+        // A claimant may stand in the line several times.
+        var kept: Set<Claimant> = []
+        line.removeAll { seniority, claimant in
+            waitingEntry(of: claimant, seniority, for: resource) == nil || !kept.insert(claimant).inserted
         }
         accounts[resource].line = line
     }

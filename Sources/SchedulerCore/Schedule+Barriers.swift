@@ -6,8 +6,6 @@ extension Schedule {
     @usableFromInline struct Segment {
         /// The barrier that has to run before the segment's members.
         @usableFromInline var gate: MemberReference?
-        /// The number of members of the segment, without the gate.
-        var live = 0
         /// The members that are not ready.
         var waiting = MemberList()
         /// The ready members of the queue's own service: nearly all.
@@ -60,16 +58,16 @@ extension Schedule {
         return members.filter { $0.kind == .operation }
     }
 
-    /// Returns the first barrier to start, if all members of earlier segments have left. A barrier has the service of the
-    /// queue.
-    func openGate(for services: Services) -> MemberReference? {
-        running == 0 && services.contains(.ofQueue) ? front.gate : nil
-    }
+    /// Returns the first barrier to start. The members of earlier segments have left. A barrier has the service of the queue.
+    func openGate(for services: Services) -> MemberReference? { services.contains(.ofQueue) ? front.gate : nil }
 
     @inline(__always)
     mutating func dropFinishedSegments() {
         guard !laterSegments.isEmpty else { return }
-        while front.gate == nil, front.live == 0, let next = laterSegments.popFirst() {
+        // The running members belong to the first segment. A gate starts only when they have left.
+        while front.gate == nil, running == 0, front.waiting.first == nil, front.services.isEmpty,
+            let next = laterSegments.popFirst()
+        {
             front = next
             firstSegment &+= 1
         }

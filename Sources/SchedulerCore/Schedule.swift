@@ -31,8 +31,6 @@ public struct Schedule {
 
     /// The number of running members, a barrier included.
     public internal(set) var running = 0
-    /// Whether the running member is a barrier.
-    @usableFromInline var isBarrierRunning = false
     /// The number of members, barriers included.
     public internal(set) var count = 0
     /// The number of members that are barriers or jobs.
@@ -57,13 +55,12 @@ public struct Schedule {
     /// Whether a member that arrives or becomes ready now could start now. If false, the adding thread need not call a
     /// worker: the next `finish`, `setWidth` or `setSuspended` looks.
     @inlinable @inline(__always) public var hasRoom: Bool {
-        holds.isEmpty && running < width && !isBarrierRunning
+        holds.isEmpty && running < width && (front.gate == nil || running == 0)
     }
 
     /// Whether `next(for:)` would return an operation for some service, unless its claim fails.
     @inlinable @inline(__always) public var hasStartable: Bool {
-        guard hasRoom else { return false }
-        return front.gate == nil ? !front.services.isEmpty : running == 0
+        hasRoom && (front.gate != nil || !front.services.isEmpty)
     }
 }
 
@@ -91,7 +88,6 @@ extension Schedule {
         if isReady { member.state = .ready }
         let order = order
         withSegment(of: member) { segment in
-            segment.live += 1
             let reference = MemberReference.passUnretained(member)
             if isReady { segment.insert(reference, order) } else { segment.waiting.append(reference) }
         }
@@ -127,7 +123,6 @@ extension Schedule {
         guard hasRoom else { return nil }
         guard let member = front.gate == nil ? popReady(for: services) : openGate(for: services) else { return nil }
         member._withUnsafeGuaranteedRef { $0.state = .running }
-        if front.gate != nil { isBarrierRunning = true }
         runners.append(member)
         running += 1
         return member
@@ -163,9 +158,7 @@ extension Schedule {
         }
         member.state = .gone
         if member.kind != .operation { unlistedCount -= 1 }
-        withSegment(of: member) { segment in
-            if member.isBarrier { segment.gate = nil } else { segment.live -= 1 }
-        }
+        if member.isBarrier { withSegment(of: member) { $0.gate = nil } }
         count -= 1
         dropFinishedSegments()
     }
@@ -245,7 +238,6 @@ extension Schedule {
     private mutating func leaveRunners(_ member: ScheduleMember) {
         runners.remove(.passUnretained(member))
         running -= 1
-        if member.isBarrier { isBarrierRunning = false }
     }
 
     private mutating func leaveWaiting(_ member: ScheduleMember) {

@@ -107,7 +107,7 @@ public struct Turnstile {
             lines[member.place].waiting.insert(id, at: member.rank)
             sweep(at: member.place)
         }
-        return letHigherPass(at: member.place)
+        return settle(at: member.place)
     }
 
     /// Returns the place of the key's line, which is created if there is none.
@@ -120,10 +120,13 @@ public struct Turnstile {
         return place
     }
 
-    private mutating func letHigherPass(at place: Int) -> Shift {
+    /// Retracts the offer of a line if the limit is reached, or if another member overtakes the offered one. Then offers the
+    /// turn to the next member.
+    private mutating func settle(at place: Int) -> Shift {
         var shift = Shift()
-        if let offered = lines[place].offered, let member = members[offered], let first = firstWaiting(at: place),
-            let better = members[first], better.rank.overtakes(member.rank)
+        let first = firstWaiting(at: place).flatMap { members[$0] }
+        if let offered = lines[place].offered, let member = members[offered],
+            isFull(place) || first?.rank.overtakes(member.rank) == true
         {
             retract(offered, member)
             shift.retracted.append(offered)
@@ -182,29 +185,21 @@ public struct Turnstile {
     /// Sets the limit of a key; nil for the default limit. Running members continue.
     public mutating func setLimit(_ limit: Int?, of key: String) -> Shift {
         limits[key] = limit
-        var shift = Shift()
-        if let place = places[key] {
-            lines[place].limit = limit
-            limitChanged(at: place, &shift)
-        }
-        return shift
+        guard let place = places[key] else { return Shift() }
+        lines[place].limit = limit
+        return settle(at: place)
     }
 
     /// Sets the limit of keys without their own limit; nil for no limit. Running members continue.
     public mutating func setDefaultLimit(_ limit: Int?) -> Shift {
         defaultLimit = limit
         var shift = Shift()
-        for place in lines.indices { limitChanged(at: place, &shift) }
-        return shift
-    }
-
-    private mutating func limitChanged(at place: Int, _ shift: inout Shift) {
-        if let id = lines[place].offered, isFull(place), let member = members[id] {
-            retract(id, member)
-            shift.retracted.append(id)
-        } else if let next = offerNext(at: place) {
-            shift.offered.append(next)
+        for place in lines.indices {
+            let change = settle(at: place)
+            shift.offered += change.offered
+            shift.retracted += change.retracted
         }
+        return shift
     }
 
     private func isFull(_ place: Int) -> Bool { lines[place].running >= lines[place].limit ?? defaultLimit ?? .max }

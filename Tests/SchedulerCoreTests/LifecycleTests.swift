@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `a new priority pins an operation that waits outside the inbox, and makes an adder evaluate again`() {
-        func answer(_ word: Lifecycle, _ made: (Lifecycle) -> Lifecycle.Repriority) -> Lifecycle.Repriority {
+        func answer(_ word: Lifecycle, _ made: (Lifecycle) -> Lifecycle.Change) -> Lifecycle.Change {
             let lane = word.contains(.inherits) ? max(.high, word.lentPriority) : .high
             return word.effectivePriority == lane ? .needless : made(word.but(effectivePriority: lane))
         }
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func `a lent priority is stored before the end, and raises a waiting operation in a queue that inherits`() {
-        func noted(_ word: Lifecycle) -> Lifecycle.Repriority {
+        func noted(_ word: Lifecycle) -> Lifecycle.Change {
             word.lentPriority == .veryHigh ? .needless : .noted(word.but(lentPriority: .veryHigh))
         }
         func raised(_ word: Lifecycle, _ flags: Lifecycle.Flags = []) -> Lifecycle {
@@ -211,32 +211,32 @@ import Testing
         check(
             { $0.heldByOneLessPlainly() }, over: held,
             [
-                Row([.entering]) { .counted($0.but(with: .askAgain, moreUnfinished: -1)) },
-                Row([.enqueued], with: .evaluating) { .counted($0.but(with: .askAgain, moreUnfinished: -1)) },
-                Row([.enqueued], with: .finishAnnounced, without: .evaluating) { _ in .declined },
+                Row([.entering]) { .noted($0.but(with: .askAgain, moreUnfinished: -1)) },
+                Row([.enqueued], with: .evaluating) { .noted($0.but(with: .askAgain, moreUnfinished: -1)) },
+                Row([.enqueued], with: .finishAnnounced, without: .evaluating) { _ in .needless },
                 Row([.enqueued], with: .inInbox, without: [.evaluating, .finishAnnounced]) {
-                    .counted($0.but(with: .ready, without: .askAgain, moreUnfinished: -1))
+                    .noted($0.but(with: .ready, without: .askAgain, moreUnfinished: -1))
                 },
                 Row([.enqueued], without: [.inInbox, .evaluating, .finishAnnounced]) {
                     .push($0.but(with: [.ready, .inInbox], without: .askAgain, moreUnfinished: -1))
                 },
-                Row(allBut([.entering, .enqueued])) { .counted($0.but(moreUnfinished: -1)) },
+                Row(allBut([.entering, .enqueued])) { .noted($0.but(moreUnfinished: -1)) },
             ])
     }
 
     @Test func `an earlier dependency of a plain operation is only counted`() {
         for word in allWords where word.unfinished == 1 && !word.contains(.observed) {
             let held = word.but(moreUnfinished: 1)
-            #expect(held.heldByOneLessPlainly() == .counted(word))
+            #expect(held.heldByOneLessPlainly() == .noted(word))
         }
     }
 
     @Test func `the count of an observed or gated operation is not changed plainly`() {
         for word in allWords where word.unfinished > 0 {
-            #expect(word.but(with: .observed).heldByOneLessPlainly() == .declined)
+            #expect(word.but(with: .observed).heldByOneLessPlainly() == .needless)
             var gated = word
             gated.insert(.gated)
-            #expect(gated.heldByOneLessPlainly() == .declined)
+            #expect(gated.heldByOneLessPlainly() == .needless)
         }
     }
 

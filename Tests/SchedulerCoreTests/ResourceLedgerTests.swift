@@ -1,4 +1,4 @@
-import SchedulerCore
+@testable import SchedulerCore
 import TestSupport
 import Testing
 
@@ -343,7 +343,7 @@ private struct LedgerWalk {
             let first = ledger.request(1, [.init(1, of: resource)])
             let second = ledger.request(2, [.init(1, of: ledger.resource(named: "\(number)"))])
             guard first.isGranted, !second.isGranted, ledger.withdraw(1) == [2],
-                ledger.usage(ofName: "\(number)") != nil
+                ledger.known("\(number)") != nil
             else {
                 Issue.record("\(number)")
                 return
@@ -352,7 +352,7 @@ private struct LedgerWalk {
             let other = ledger.addResource(capacity: 2)
             _ = ledger.request(3, [.init(1, of: other)])
             ledger.removeResource(other)
-            guard ledger.usage(ofName: "\(number)") == nil, ledger.resourceCount == 2, other < 3 else {
+            guard ledger.known("\(number)") == nil, ledger.resourceCount == 2, other < 3 else {
                 Issue.record("\(number): \(ledger.resourceCount), \(other)")
                 return
             }
@@ -368,8 +368,8 @@ private struct LedgerWalk {
         _ = ledger.request(1, [.init(1, of: ledger.resource(named: "a"))])
         _ = ledger.request(2, [.init(1, of: ledger.resource(named: "a"))])
         _ = ledger.request(2, [.init(1, of: ledger.resource(named: "b"))])
-        #expect(ledger.holder(ofName: "a") == 1 && ledger.holder(ofName: "b") == 2)
+        #expect(["a", "b"].map { ledger.known($0).flatMap(ledger.soleHolder) } == [1, 2])
         _ = ledger.withdraw(1)
-        #expect(ledger.usage(ofName: "a") == nil && ledger.resourceCount == 1)
+        #expect(ledger.known("a") == nil && ledger.resourceCount == 1)
     }
 }

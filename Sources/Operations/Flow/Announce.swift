@@ -254,63 +254,47 @@ extension Operation {
 
 /// The pending announcements of `isReady`, and the value in the last notification.
 ///
-/// One word, because each operation with attachments has it.
+/// Six bytes, because each operation with attachments has it.
 struct ReadinessNotifier {
-    /// Four flags, the number of recorded values modulo 256, and the number of announcements from bit 12 on.
-    private var bits: UInt32 = 0
-
-    private static var isNotifying: UInt32 { 1 }
-    private static var mustRead: UInt32 { 2 }
-    private static var hasNotified: UInt32 { 4 }
-    private static var wasReady: UInt32 { 8 }
-    private static var value: UInt32 { 16 }
-    private static var values: UInt32 { 0xFF0 }
-    private static var one: UInt32 { 0x1000 }
-
-    private subscript(flag: UInt32) -> Bool {
-        get { bits & flag != 0 }
-        set { if newValue { bits |= flag } else { bits &= ~flag } }
-    }
-
-    private var isAnnounced: Bool { bits >= Self.one }
-
-    private var notified: Bool? { self[Self.hasNotified] ? self[Self.wasReady] : nil }
+    private var announcements: UInt16 = 0
+    /// A number that changes with each recorded value.
+    private(set) var noted: UInt8 = 0
+    private var isNotifying = false
+    private var mustRead = false
+    /// The value in the last notification.
+    private var notified: Bool?
 
     /// Begins an announcement. True: the caller reads and notifies, as long as `continues` returns true.
     mutating func begin(onlyChanges: Bool) -> Bool {
         // More announcements than a counter can count need no notifications of their own.
-        if onlyChanges { self[Self.mustRead] = true } else if bits <= .max - Self.one { bits += Self.one }
-        defer { self[Self.isNotifying] = true }
-        return !self[Self.isNotifying]
+        if onlyChanges { mustRead = true } else if announcements < .max { announcements += 1 }
+        defer { isNotifying = true }
+        return !isNotifying
     }
 
     /// Takes one announcement, to notify with this value. Returns the old value; nil: there is nothing to notify.
     mutating func take(_ isReady: Bool) -> Bool? {
-        let (isAnnounced, old) = (isAnnounced, notified)
-        if isAnnounced { bits -= Self.one }
-        self[Self.mustRead] = false
+        let (isAnnounced, old) = (announcements > 0, notified)
+        if isAnnounced { announcements -= 1 }
+        mustRead = false
         note(isReady)
         return isAnnounced || old != isReady ? old ?? isReady : nil
     }
 
     mutating func note(_ isReady: Bool) {
-        self[Self.hasNotified] = true
-        self[Self.wasReady] = isReady
-        bits = bits & ~Self.values | (bits &+ Self.value) & Self.values
+        notified = isReady
+        noted &+= 1
     }
 
-    /// A number that changes with each recorded value.
-    var noted: UInt32 { bits & Self.values }
-
     /// Records a value that was read when `noted` had a value. False: another value was recorded since.
-    mutating func note(_ isReady: Bool, since count: UInt32) -> Bool {
+    mutating func note(_ isReady: Bool, since count: UInt8) -> Bool {
         guard noted == count else { return false }
         note(isReady)
         return true
     }
 
     mutating func continues() -> Bool {
-        self[Self.isNotifying] = isAnnounced || self[Self.mustRead]
-        return self[Self.isNotifying]
+        isNotifying = announcements > 0 || mustRead
+        return isNotifying
     }
 }

@@ -42,11 +42,10 @@ extension Operation {
     @inline(__always)
     private static func notify(_ released: Edge.Released, _ ready: inout PinnedOperations) {
         guard released.isPlain else { return notifyThoroughly(released, &ready) }
-        let release = word(of: released.dependent).pointee.decide { $0.heldByOneLessPlainly() }
-        switch release {
-        case .counted: break
+        switch word(of: released.dependent).pointee.decide({ $0.heldByOneLessPlainly() }) {
+        case .noted: break
         case .push: ready.add(released.dependent)
-        case .declined: notifyThoroughly(released, &ready)
+        case .needless: notifyThoroughly(released, &ready)
         }
     }
 

@@ -116,18 +116,17 @@ final class CapacityGate: QueuePolicy, AdditionPolicy, @unchecked Sendable {
     // MARK: - Operations that can be shed
 
     /// Records whether an operation with a place can be shed now.
-    private func note(_ id: Schedule.ID, _ lifecycle: Lifecycle, arrival: UInt64) {
-        guard shedding != nil else { return }
+    private func note(_ operation: Operation, _ lifecycle: Lifecycle, arrival: @autoclosure () -> UInt64) {
+        guard shedding != nil, lifecycle.contains(.bounded) else { return }
         if lifecycle.isSheddable {
-            shedding?.waits(id, lane: lifecycle.effectivePriority, arrival: arrival)
+            shedding?.waits(operation.scheduleID, lane: lifecycle.effectivePriority, arrival: arrival())
         } else {
-            shedding?.leaves(id)
+            shedding?.leaves(operation.scheduleID)
         }
     }
 
-    func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {
-        guard shedding != nil, change.lifecycle.contains(.bounded) else { return }
-        note(change.operation.scheduleID, change.lifecycle, arrival: state.arrival(of: change.operation))
+    func changed(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool, in state: inout OperationQueue.State) {
+        note(operation, lifecycle, arrival: state.arrival(of: operation))
     }
 
     func claimed(
@@ -137,8 +136,7 @@ final class CapacityGate: QueuePolicy, AdditionPolicy, @unchecked Sendable {
     }
 
     func putBack(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool, in state: inout OperationQueue.State) {
-        guard shedding != nil, lifecycle.contains(.bounded) else { return }
-        note(operation.scheduleID, operation.word.lifecycle, arrival: state.arrival(of: operation))
+        note(operation, operation.word.lifecycle, arrival: state.arrival(of: operation))
     }
 
     func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
@@ -161,7 +159,7 @@ final class CapacityGate: QueuePolicy, AdditionPolicy, @unchecked Sendable {
         shedding = rule.map { ShedOrder($0) }
         guard rule != nil else { return }
         for (arrival, operation) in members() {
-            note(operation.scheduleID, operation.word.lifecycle, arrival: arrival)
+            note(operation, operation.word.lifecycle, arrival: arrival)
         }
     }
 }

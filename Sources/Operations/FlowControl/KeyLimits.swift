@@ -91,20 +91,20 @@ final class KeyPolicy: QueuePolicy {
         lifecycle.contains(.keyed) && !lifecycle.isCancelled && !turnstile.isOffered(operation.scheduleID)
     }
 
-    func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {
-        let (operation, id) = (change.operation, change.operation.scheduleID)
-        guard change.lifecycle.contains(.keyed), var member = members[id] else { return }
+    func changed(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool, in state: inout OperationQueue.State) {
+        let id = operation.scheduleID
+        guard lifecycle.contains(.keyed), var member = members[id] else { return }
         if member.arrival == nil {
             member.arrival = operation.arrival
             member.segment = state.machine.schedule.segment(of: operation)
             members[id] = member
         }
-        if change.lifecycle.isCancelled || !change.isReady {
+        if lifecycle.isCancelled || !lifecycle.isReadyInQueue {
             offer(turnstile.left(id), in: &state)
         } else if let arrival = member.arrival {
             apply(
                 turnstile.becameReady(
-                    id, key: member.key, lane: change.lane, arrival: arrival, segment: member.segment),
+                    id, key: member.key, lane: lifecycle.effectivePriority, arrival: arrival, segment: member.segment),
                 to: &state)
         }
     }

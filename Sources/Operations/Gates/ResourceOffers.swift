@@ -12,14 +12,14 @@ final class ResourceOffers: QueuePolicy {
     private var offered = KeyedList<Schedule.ID>()
     private var notReady = KeyedList<Schedule.ID>()
 
-    func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {
-        guard change.lifecycle.contains(.gated) else { return }
+    func changed(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool, in state: inout OperationQueue.State) {
+        guard lifecycle.contains(.gated) else { return }
         // An operation that ends without work needs no resources. It may wait long for a slot, so other operations overtake it
         // in the lines of its resources.
-        if change.lifecycle.isExempt {
-            stepsOut(change.operation)
-        } else if change.isReady {
-            _ = offered.add(change.operation.scheduleID, key: change.operation.scheduleID)
+        if lifecycle.isExempt {
+            stepsOut(operation)
+        } else if lifecycle.isReadyInQueue {
+            _ = offered.add(operation.scheduleID, key: operation.scheduleID)
         }
     }
 

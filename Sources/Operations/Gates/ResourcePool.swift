@@ -98,7 +98,7 @@ public final class ResourcePool: Sendable {
 
     /// Whether the ledger knows an exclusive name, because an operation waits for the name or has it.
     package static func isKnown(exclusiveName name: String) -> Bool {
-        ledger.withLock { $0.usage(ofName: name) } != nil
+        ledger.withLock { $0.known(name) } != nil
     }
 
     /// The number of resources of all pools, and of exclusive names, that the ledger knows.
@@ -130,14 +130,10 @@ public final class ResourcePool: Sendable {
         of requirement: OperationRequirement
     ) -> (usage: ResourceLedger<UInt>.Usage, holder: Operation?) {
         ledger.withLock { ledger in
-            if let id = requirement.resource?.id {
-                (ledger.usage(of: id), ledger.soleHolder(of: id).map(OperationQueue.operation))
-            } else {
-                (
-                    ledger.usage(ofName: requirement.name) ?? .init(capacity: 1, inUse: 0, waiting: 0),
-                    ledger.holder(ofName: requirement.name).map(OperationQueue.operation)
-                )
+            guard let id = requirement.resource?.id ?? ledger.known(requirement.name) else {
+                return (.init(capacity: 1, inUse: 0, waiting: 0), nil)
             }
+            return (ledger.usage(of: id), ledger.soleHolder(of: id).map(OperationQueue.operation))
         }
     }
 

@@ -75,12 +75,6 @@ private struct TimeLimit {
     var timer: Task<Void, Never>?
 
     typealias Sleep = @Sendable () async throws -> Void
-
-    init(isFromStart: Bool, failure: OperationTimeout, begin: @escaping @Sendable () -> Sleep) {
-        self.isFromStart = isFromStart
-        self.failure = failure
-        self.begin = begin
-    }
 }
 
 private final class TimeLimitGate: OperationGate {

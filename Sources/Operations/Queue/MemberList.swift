@@ -8,7 +8,6 @@
 final class MemberList: @unchecked Sendable {
     // Sendable: only the thread whose turn it is to notify of `operations` uses it. Turns pass under the queue's lock.
     private var unsorted: [(arrival: UInt64, operation: Operation)]?
-    private var arrivals: [UInt64] = []
     private var operations: [Operation] = []
 
     init(of members: [(arrival: UInt64, operation: Operation)]) { unsorted = members }
@@ -20,28 +19,20 @@ final class MemberList: @unchecked Sendable {
 
     private func sort() {
         guard let members = unsorted?.sorted(by: { $0.arrival < $1.arrival }) else { return }
-        (arrivals, operations) = (members.map(\.arrival), members.map(\.operation))
+        operations = members.map(\.operation)
         unsorted = nil
     }
 
     /// Adds an operation. O(1) on average, unless an observer has kept the previous list.
-    fileprivate func append(_ operation: Operation, arrival: UInt64) {
+    fileprivate func append(_ operation: Operation) {
         sort()
-        arrivals.append(arrival)
         operations.append(operation)
     }
 
-    /// Removes an operation. O(n), because the later elements of the array move.
-    fileprivate func remove(arrival: UInt64) {
+    /// Removes an operation. O(n).
+    fileprivate func remove(_ operation: Operation) {
         sort()
-        var (low, high) = (0, arrivals.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if arrivals[middle] < arrival { low = middle + 1 } else { high = middle }
-        }
-        guard low < arrivals.count, arrivals[low] == arrival else { return }
-        arrivals.remove(at: low)
-        operations.remove(at: low)
+        if let index = operations.firstIndex(where: { $0 === operation }) { operations.remove(at: index) }
     }
 }
 
@@ -49,20 +40,18 @@ final class MemberList: @unchecked Sendable {
 final class MemberChange: LateValues {
     private let list: MemberList
     private let operation: Operation
-    private let arrival: UInt64
     private let joins: Bool
 
-    init(of list: MemberList, _ operation: Operation, arrival: UInt64, joins: Bool) {
+    init(of list: MemberList, _ operation: Operation, joins: Bool) {
         self.list = list
         self.operation = operation
-        self.arrival = arrival
         self.joins = joins
     }
 
     func values(isPrior: Bool, wantsOld: Bool, wantsNew: Bool) -> (old: Any?, new: Any?) {
         let old: Any? = wantsOld ? list.present : nil
         if isPrior { return (old, nil) }
-        if joins { list.append(operation, arrival: arrival) } else { list.remove(arrival: arrival) }
+        if joins { list.append(operation) } else { list.remove(operation) }
         return (old, wantsNew ? list.present : nil)
     }
 }

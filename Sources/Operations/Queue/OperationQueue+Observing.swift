@@ -116,10 +116,10 @@ final class MemberObserving: QueuePolicy {
 
     var hasList: Bool { list != nil }
 
-    func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {
-        guard change.isNew, !change.lifecycle.contains(.unlisted) else { return }
+    func changed(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool, in state: inout OperationQueue.State) {
+        guard isNew, !lifecycle.contains(.unlisted) else { return }
         let count = state.machine.schedule.operationCount
-        note(change.operation, joins: true, old: count - 1, new: count, in: &state)
+        note(operation, joins: true, old: count - 1, new: count, in: &state)
     }
 
     func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
@@ -140,7 +140,7 @@ final class MemberObserving: QueuePolicy {
         guard state.observers.needsValues(key) else { return note(Change(key), in: &state) }
         let list = list ?? MemberList(of: joins ? state.arrivals.filter { $0.operation !== operation } : state.arrivals)
         self.list = list
-        let change = MemberChange(of: list, operation, arrival: state.arrival(of: operation), joins: joins)
+        let change = MemberChange(of: list, operation, joins: joins)
         note(Change(key, late: change), in: &state)
     }
 

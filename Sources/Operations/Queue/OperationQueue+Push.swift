@@ -47,7 +47,8 @@ extension OperationQueue {
 
     /// Calls a worker of each of the levels, unless one was called.
     final func callWorkers(_ levels: ServiceLevels) {
-        if !levels.isEmpty { for level in levels.levels { callWorkerIfNone(level) } }
+        guard !levels.isEmpty else { return }
+        for level in ServiceLevel.allCases where levels.contains(ServiceLevels(level)) { callWorkerIfNone(level) }
     }
 
     func callWorkerIfNone(_ level: ServiceLevel) { if signal.claimCall(level) { callWorker(level) } }

@@ -130,10 +130,7 @@ extension OperationQueue {
         }
         let isNew = !Schedule.holds(operation)
         arrive(operation, lifecycle, mayStart: isReady && !state.isHeldBack(operation, lifecycle), in: &state)
-        state.notePolicies(
-            PolicyChange(
-                operation: operation, lifecycle: lifecycle, lane: lifecycle.effectivePriority, isReady: isReady,
-                isNew: isNew))
+        state.notePoliciesChanged(operation, lifecycle, isNew: isNew)
     }
 
     @inline(__always)
@@ -198,6 +195,7 @@ extension OperationQueue {
     private final func drainLate(_ state: inout State) {
         repeat {
             drain(&state)
+            watchForStall(&state)
             state.opens = true
         } while publish(&state) && !inbox.isEmpty
     }
@@ -260,7 +258,7 @@ extension OperationQueue {
 extension Lifecycle {
     /// Whether the operation waits in a queue and is ready.
     @inline(__always)
-    fileprivate var isReadyInQueue: Bool { phase == .enqueued && contains(.ready) }
+    var isReadyInQueue: Bool { phase == .enqueued && contains(.ready) }
 
     /// The kind of the operation as a member of a queue.
     @inline(__always)

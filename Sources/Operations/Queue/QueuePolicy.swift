@@ -16,7 +16,9 @@ protocol QueuePolicy: AnyObject {
     func holdsBack(_ operation: Operation, _ lifecycle: Lifecycle) -> Bool
 
     /// Called when an operation has joined, or when its priority or its readiness has changed.
-    func changed(_ change: PolicyChange, in state: inout OperationQueue.State)
+    ///
+    /// - Parameter isNew: Whether the operation has just joined the queue.
+    func changed(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool, in state: inout OperationQueue.State)
 
     /// Whether any operation may start now.
     func mayStart(at reading: PolicyReading?, in state: inout OperationQueue.State) -> Bool
@@ -50,16 +52,6 @@ typealias PolicyAction = (OperationQueue) -> Void
 /// it calls observers of the user.
 enum QueuePolicyRank: Int { case observing, capacity, resources, keys, rate }
 
-/// A change of one operation for the policies.
-struct PolicyChange {
-    let operation: Operation
-    let lifecycle: Lifecycle
-    let lane: PriorityLane
-    let isReady: Bool
-    /// Whether the operation has just joined the queue.
-    let isNew: Bool
-}
-
 /// A policy, and the time on the clock of that policy. The clock may be the caller's, so a thread reads it before it takes
 /// the lock. A time alone would be wrong when another policy replaces this one after the reading.
 struct PolicyReading {
@@ -70,7 +62,7 @@ struct PolicyReading {
 extension QueuePolicy {
     var coversAll: Bool { false }
     func holdsBack(_ operation: Operation, _ lifecycle: Lifecycle) -> Bool { false }
-    func changed(_ change: PolicyChange, in state: inout OperationQueue.State) {}
+    func changed(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool, in state: inout OperationQueue.State) {}
     func mayStart(at reading: PolicyReading?, in state: inout OperationQueue.State) -> Bool { true }
     func claimed(
         _ operation: Operation, _ lifecycle: Lifecycle, at reading: PolicyReading?, in state: inout OperationQueue.State
@@ -136,8 +128,8 @@ extension OperationQueue.State {
     }
 
     @inline(never)
-    mutating func notePolicies(_ change: PolicyChange) {
-        for policy in policies.all { policy.changed(change, in: &self) }
+    mutating func notePoliciesChanged(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool) {
+        for policy in policies.all { policy.changed(operation, lifecycle, isNew: isNew, in: &self) }
     }
 
     @inline(never)

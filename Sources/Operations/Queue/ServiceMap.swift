@@ -50,12 +50,7 @@ struct ServiceMap: Equatable, Sendable {
     }
 
     /// Returns the levels of the threads that run operations of some of the services.
-    @inline(__always)
     func levels(of services: Schedule.Services) -> ServiceLevels {
-        services.isEmpty ? [] : levels(ofSome: services)
-    }
-
-    private func levels(ofSome services: Schedule.Services) -> ServiceLevels {
         var levels = ServiceLevels()
         for level in ServiceLevel.allCases where !self.services(of: level).isDisjoint(with: services) {
             levels.insert(ServiceLevels(level))

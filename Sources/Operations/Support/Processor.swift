@@ -22,7 +22,7 @@ enum Processor {
         return Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     }
 
-    private static func contents(of path: String) -> String? {
+    static func contents(of path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }

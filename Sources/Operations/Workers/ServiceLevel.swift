@@ -82,19 +82,6 @@ struct ServiceLevels: OptionSet, Sendable {
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
     @inline(__always) init(_ level: ServiceLevel) { rawValue = 1 << UInt8(level.rawValue) }
-
-    /// The levels, the lowest first. Not an array: workers ask before each operation.
-    var levels: Levels { Levels(remaining: rawValue) }
-
-    struct Levels: Sequence, IteratorProtocol {
-        fileprivate var remaining: UInt8
-
-        mutating func next() -> ServiceLevel? {
-            guard remaining != 0 else { return nil }
-            defer { remaining &= remaining - 1 }
-            return ServiceLevel(rawValue: remaining.trailingZeroBitCount)
-        }
-    }
 }
 
 extension QualityOfService {

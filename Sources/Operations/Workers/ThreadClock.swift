@@ -50,17 +50,10 @@ struct ThreadClock: Sendable {
 
     /// Whether the kernel reports that the thread sleeps. A clock also stands still when other processes use all cores.
     var isAsleep: Bool {
-        let file = open("/proc/self/task/\(thread)/stat", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return true }
-        defer { close(file) }
-        return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { buffer in
-            let count = read(file, buffer.baseAddress, buffer.count)
-            guard count > 0 else { return true }
-            // `id (name) state …`: the name may contain anything, so the state follows the last parenthesis.
-            let text = buffer[..<count]
-            guard let end = text.lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return true }
-            return text[end + 2] != UInt8(ascii: "R")
-        }
+        guard let text = Processor.contents(of: "/proc/self/task/\(thread)/stat")?.utf8 else { return true }
+        // `id (name) state …`: the name may contain anything, so the state follows the last parenthesis.
+        guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return true }
+        return !text[end...].starts(with: ") R".utf8)
     }
     #endif
 }
