@@ -3,10 +3,7 @@ import SchedulerCore
 // Priority, service level, name, description.
 extension Operation {
     final func setPriority(_ priority: QueuePriority) {
-        exchangeInWord([.queuePriority], read: { QueuePriority($0.priority) }) { word in
-            defer { word.priority = priority.lane }
-            return (QueuePriority(word.priority), priority)
-        }
+        exchangeInWord([.queuePriority], priority, read: { QueuePriority($0.priority) }) { $0.priority = priority.lane }
         reconsiderPriority()
     }
 
@@ -23,9 +20,8 @@ extension Operation {
     }
 
     final func setQualityOfService(_ quality: QualityOfService) {
-        exchangeInWord([.qualityOfService], read: { QualityOfService(serviceIndex: $0.serviceIndex) }) { word in
-            defer { word.serviceIndex = quality.serviceIndex }
-            return (QualityOfService(serviceIndex: word.serviceIndex), quality)
+        exchangeInWord([.qualityOfService], quality, read: { QualityOfService(serviceIndex: $0.serviceIndex) }) {
+            $0.serviceIndex = quality.serviceIndex
         }
         reconsiderService()
     }

@@ -7,7 +7,7 @@ public struct QueueMachine {
     public enum Event {
         /// A new operation, job or barrier is in the queue. Or the priority, the service or the readiness of a member may
         /// have changed.
-        case arrive(MemberReference, Schedule.Kind, Facts)
+        case arrive(MemberReference, Schedule.Kind, lane: PriorityLane, service: Schedule.Service, isReady: Bool)
         /// The turn of a member has come that a policy has held back. The member goes to the end of the line.
         case offer(MemberReference)
         /// A thread looks for an operation of these services. The action `claim` is the answer.
@@ -24,20 +24,6 @@ public struct QueueMachine {
         case setOrder(Schedule.Order)
         /// The number of times in a row that a priority may be passed over; nil for no limit.
         case setAging(limit: Int?)
-    }
-
-    /// The properties of an operation that the order depends on.
-    public struct Facts {
-        public var lane: PriorityLane
-        public var service: Schedule.Service
-        public var isReady: Bool
-
-        @inlinable
-        public init(lane: PriorityLane, service: Schedule.Service, isReady: Bool) {
-            self.lane = lane
-            self.service = service
-            self.isReady = isReady
-        }
     }
 
     /// The actions that an event requires.
@@ -85,10 +71,10 @@ public struct QueueMachine {
     @inlinable @inline(__always)
     public mutating func handle(_ event: Event) -> Actions {
         switch event {
-        case .arrive(let member, let kind, let facts):
+        case .arrive(let member, let kind, let lane, let service, let isReady):
             let wasEmpty = members.isEmpty
             member._withUnsafeGuaranteedRef {
-                members.arrive($0, kind, lane: facts.lane, service: facts.service, isReady: facts.isReady)
+                members.arrive($0, kind, lane: lane, service: service, isReady: isReady)
             }
             return Actions(keepsAlive: wasEmpty && !members.isEmpty)
         case .look(let services): return Actions(claim: members.next(for: services))

@@ -94,16 +94,9 @@ extension Schedule {
             return isUncommon ? aheadInHighest(near, far) : normal.ring.ahead(near, far)
         }
 
-        // A switch, because the subscript would copy the lane.
         @usableFromInline @inline(never)
         mutating func aheadInHighest(_ near: UInt32, _ far: UInt32) -> (near: MemberReference?, far: MemberReference?) {
-            switch highest {
-            case .veryLow: veryLow.ring.ahead(near, far)
-            case .low: low.ring.ahead(near, far)
-            case .high: high.ring.ahead(near, far)
-            case .veryHigh: veryHigh.ring.ahead(near, far)
-            case .normal, nil: normal.ring.ahead(near, far)
-            }
+            withLane(highest ?? .normal) { $0.ring.ahead(near, far) }
         }
 
         var highest: PriorityLane? {

@@ -36,11 +36,13 @@ struct NaiveQueue: Hashable {
     private var barriersSoFar = 0
     private var now = 0
 
+    typealias Facts = (lane: PriorityLane, service: Schedule.Service, isReady: Bool)
+
     init(limit: Int) { self.limit = limit }
 
     // MARK: Events
 
-    mutating func arrive(_ id: UInt, _ kind: Schedule.Kind, _ facts: QueueMachine.Facts) {
+    mutating func arrive(_ id: UInt, _ kind: Schedule.Kind, _ facts: Facts) {
         now += 1
         if kind == .barrier { barriersSoFar += 1 }
         members.append(
@@ -50,7 +52,7 @@ struct NaiveQueue: Hashable {
                 standingSince: now))
     }
 
-    mutating func change(_ id: UInt, _ facts: QueueMachine.Facts) {
+    mutating func change(_ id: UInt, _ facts: Facts) {
         now += 1
         update(id) { [now] member in
             guard !member.isBarrier, !member.isRunning else { return }

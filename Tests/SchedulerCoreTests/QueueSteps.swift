@@ -61,13 +61,12 @@ struct QueuePair {
         case .arrive(let id, let kind, let lane, let service, let isReady):
             let member = TestSchedule.Member(id)
             members[id] = member
-            let facts = QueueMachine.Facts(lane: lane, service: service, isReady: isReady)
-            handle(.arrive(.passUnretained(member), kind, facts))
-            naive.arrive(id, kind, facts)
+            handle(.arrive(.passUnretained(member), kind, lane: lane, service: service, isReady: isReady))
+            naive.arrive(id, kind, (lane, service, isReady))
         case .change(let id, let lane, let service, let isReady):
-            let facts = QueueMachine.Facts(lane: lane, service: service, isReady: isReady)
-            handle(.arrive(reference(id), members[id].unsafelyUnwrapped.kind, facts))
-            naive.change(id, facts)
+            let kind = members[id].unsafelyUnwrapped.kind
+            handle(.arrive(reference(id), kind, lane: lane, service: service, isReady: isReady))
+            naive.change(id, (lane, service, isReady))
         case .offer(let id):
             handle(.offer(reference(id)))
             naive.offer(id)

@@ -195,25 +195,19 @@ extension Operation {
 
     /// Exchanges a value that is part of the word, and notifies observers. Creates no attachments without observers.
     final func exchangeInWord<Value>(
-        _ property: ObservedProperty, read: (Lifecycle) -> Value,
-        _ exchange: (inout Lifecycle) -> (old: Value, new: Value)
+        _ property: ObservedProperty, _ new: Value, read: (Lifecycle) -> Value, _ set: (inout Lifecycle) -> Void
     ) {
         if word.lifecycle.contains(.observed) {
             // The exchange is atomic in any case. The lock gives the notifications the order of the changes.
-            return self.exchange(property) { _ in
-                var values: (old: Value, new: Value)?
-                word.change { values = exchange(&$0) }
-                return values
-            }
+            return exchange(property) { _ in (read(word.change(set)), new) }
         }
-        var values: (old: Value, new: Value)?
-        word.change { values = exchange(&$0) }
-        guard let values, word.lifecycle.contains(.observed) else { return announcedDependents(of: property) }
+        let old = read(word.change(set))
+        guard word.lifecycle.contains(.observed) else { return announcedDependents(of: property) }
         let attachments = ownAttachments
         var (announcement, mustNotify) = (Announcement(), false)
         attachments.withLock { state in
             // The present value, because other threads may have changed and announced it since.
-            let change = Change(property.keys[0], old: values.old, new: read(word.lifecycle))
+            let change = Change(property.keys[0], old: old, new: read(word.lifecycle))
             mustNotify = state.observers.noteExchange(&announcement, change)
         }
         attachments.didExchange(announcement, property.keys[0], mustNotify: mustNotify, of: self)

@@ -66,9 +66,9 @@ extension OperationQueue {
         let members: [Member]? = withState { state in
             let members = state.arrivals
             guard members.contains(where: { !$0.operation.word.lifecycle.isCancelled }) else { return nil }
-            return members.map { arrival, operation in
-                let isPromised = operation.word.update { $0.cancelPromised() } != nil
-                return Member(arrival: arrival, operation: operation, isPromised: isPromised)
+            return members.map { member in
+                let isPromised = member.operation.word.update { $0.cancelPromised() } != nil
+                return Member(arrival: member.arrival, operation: member.operation, isPromised: isPromised)
             }
         }
         guard let members = members?.sorted(by: { $0.arrival < $1.arrival }) else { return }

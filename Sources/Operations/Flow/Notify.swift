@@ -32,9 +32,9 @@ extension Operation {
     /// Notifies the dependent of an edge that is in no stack.
     @inline(never)
     final func notify(_ edge: Edge) {
-        var ready = PinnedOperations(in: nil)
-        if let released = edge.dropFromStack() { Operation.notify(released, &ready) }
-        ready.push()
+        // A push that has failed may have set the link.
+        edge.nextOfStack = nil
+        notifyAll(edge)
     }
 
     /// Decrements the count of a dependent. The dependent may be released at the same time. Its memory is valid until the

@@ -111,30 +111,21 @@ extension Operation {
         if hasEnded { endAnnounced() }
     }
 
-    /// The result of `runAtOnce`.
-    fileprivate enum AtOnce {
-        /// The operation needs the separate steps. Nothing has happened.
-        case declined
-        /// The operation has run. Another thread, or its own block, has claimed the end.
-        case ran
-        /// The operation has run, and this thread has claimed the end.
-        case ended
-    }
-
     /// Admits a claimed operation and starts it in one swap, runs it, and claims its end in one swap.
     ///
-    /// Declines if the class may override `start()`, or if something has to be checked or announced first.
+    /// - Returns: Whether this thread has claimed the end. If not, another thread or the block has. nil: the class may override
+    ///   `start()`, or something has to be checked or announced first, and nothing has happened.
     @inline(__always)
-    fileprivate final func runAtOnce(in queue: OperationQueue) -> AtOnce {
+    fileprivate final func runAtOnce(in queue: OperationQueue) -> Bool? {
         guard isPlainBlock, !queue.hooks.isSet,
             let old = word.update({ $0.admittedAndStarted(isSilent: !isStartObserved) })
-        else { return .declined }
+        else { return nil }
         // Read again: an observer may have been added since.
         if old.contains(.observed), isStartObserved { announceLate([.isExecuting], since: nil) }
         unsafeDowncast(self, to: BlockOperation.self).runBlocks()
         // The progress may have been used for the first time while the block ran.
         if queue.hooks.isSet { queue.progressReporter?.didRunMain(of: self) }
-        return announceEnd(claimsEnd: true) ? .ended : .ran
+        return announceEnd(claimsEnd: true)
     }
 
     private final var isStartObserved: Bool { attachmentsReference.isSet && isStartInInterest }
@@ -210,11 +201,8 @@ extension OperationQueue {
     /// - Returns: Whether the operation has claimed its end, and the caller makes it leave the queue.
     @inline(__always)
     func start(_ operation: Operation) -> Bool {
-        switch operation.runAtOnce(in: self) {
-        case .declined: admitAndStart(operation)
-        case .ran: break
-        case .ended: return true
-        }
+        if let hasEnded = operation.runAtOnce(in: self) { return hasEnded }
+        admitAndStart(operation)
         return false
     }
 

@@ -147,7 +147,7 @@ final class CapacityGate: QueuePolicy, AdditionPolicy, @unchecked Sendable {
     /// Sets the rule by which the queue sheds. O(n log n).
     fileprivate func setShedding(
         _ overflow: OperationQueue.OverflowPolicy,
-        of members: @autoclosure () -> [(arrival: UInt64, operation: Operation)]
+        of members: @autoclosure () -> [OperationQueue.Arrival]
     ) {
         let rule: ShedOrder.Rule? =
             switch overflow {
@@ -158,8 +158,8 @@ final class CapacityGate: QueuePolicy, AdditionPolicy, @unchecked Sendable {
         guard shedding?.rule != rule else { return }
         shedding = rule.map { ShedOrder($0) }
         guard rule != nil else { return }
-        for (arrival, operation) in members() {
-            note(operation, operation.word.lifecycle, arrival: arrival)
+        for member in members() {
+            note(member.operation, member.operation.word.lifecycle, arrival: member.arrival)
         }
     }
 }

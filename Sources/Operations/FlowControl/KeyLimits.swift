@@ -113,8 +113,8 @@ final class KeyPolicy: QueuePolicy {
         for id in shift.retracted {
             let operation = OperationQueue.operation(id)
             let lane = operation.word.lifecycle.effectivePriority
-            let facts = QueueMachine.Facts(lane: lane, service: operation.service, isReady: false)
-            state.handle(.arrive(operation.asMember, .operation, facts))
+            state.handle(
+                .arrive(operation.asMember, .operation, lane: lane, service: operation.service, isReady: false))
         }
         for id in shift.offered { offer(id, in: &state) }
     }
@@ -148,13 +148,22 @@ final class KeyPolicy: QueuePolicy {
     }
 }
 
+extension OperationQueue {
+    /// An operation with the time at which it was added. Not a tuple, whose arrays the runtime copies and destroys by metadata.
+    struct Arrival {
+        let arrival: UInt64
+        let operation: Operation
+    }
+}
+
 extension OperationQueue.State {
     /// The operations with the times at which they were added, in no order. O(n).
-    var arrivals: [(arrival: UInt64, operation: Operation)] {
+    var arrivals: [OperationQueue.Arrival] {
         let keys = policies.first(KeyPolicy.self)
         return machine.schedule.operations.map { member in
             let operation = Operation.of(member)
-            return (keys?.arrival(of: operation.scheduleID) ?? operation.arrival, operation)
+            let arrival = keys?.arrival(of: operation.scheduleID) ?? operation.arrival
+            return OperationQueue.Arrival(arrival: arrival, operation: operation)
         }
     }
 

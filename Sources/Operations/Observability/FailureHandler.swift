@@ -21,10 +21,10 @@ extension OperationQueue {
     /// The handler applies to operations that finish after it is set. A dependent with a failure policy reads the
     /// failure, and so does the group of a child. A cancellation is not a failure.
     public final var unhandledFailureHandler: (@Sendable (UnhandledFailure) -> Void)? {
-        get { hooks.load()?.failureHandler }
+        get { hooks.load()?.failureHandler.withLock { $0 } }
         set {
             guard newValue != nil || hooks.isSet else { return }
-            ownHooks.setFailureHandler(newValue)
+            ownHooks.failureHandler.exchange(newValue)
         }
     }
 }

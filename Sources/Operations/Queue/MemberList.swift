@@ -7,10 +7,10 @@
 /// observer does.
 final class MemberList: @unchecked Sendable {
     // Sendable: only the thread whose turn it is to notify of `operations` uses it. Turns pass under the queue's lock.
-    private var unsorted: [(arrival: UInt64, operation: Operation)]?
+    private var unsorted: [OperationQueue.Arrival]?
     private var operations: [Operation] = []
 
-    init(of members: [(arrival: UInt64, operation: Operation)]) { unsorted = members }
+    init(of members: [OperationQueue.Arrival]) { unsorted = members }
 
     fileprivate var present: [Operation] {
         sort()

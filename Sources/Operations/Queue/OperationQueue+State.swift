@@ -137,9 +137,10 @@ extension OperationQueue {
     private final func arrive(
         _ operation: Operation, _ lifecycle: Lifecycle, mayStart: Bool, in state: inout State
     ) {
-        let facts = QueueMachine.Facts(
-            lane: lifecycle.effectivePriority, service: operation.service, isReady: mayStart)
-        let actions = state.machine.handle(.arrive(operation.asMember, lifecycle.memberKind, facts))
+        let actions = state.machine.handle(
+            .arrive(
+                operation.asMember, lifecycle.memberKind, lane: lifecycle.effectivePriority, service: operation.service,
+                isReady: mayStart))
         if actions.keepsAlive { state.keptAlive = self }
     }
 }

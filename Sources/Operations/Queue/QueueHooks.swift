@@ -61,17 +61,11 @@ final class QueueHooks: Sendable {
     let priorityPolicy = Locked(OperationQueue.PriorityPolicy.default)
     private let additions = Locked<[any AdditionPolicy]>([])
     private let hasAdditions = Atomic(false)
-    private let handler = Locked<(@Sendable (UnhandledFailure) -> Void)?>(nil)
+    let failureHandler = Locked<(@Sendable (UnhandledFailure) -> Void)?>(nil)
 
     private struct Listed: Identifiable {
         let watcher: any QueueWatcher
         var id: ObjectIdentifier { ObjectIdentifier(watcher) }
-    }
-
-    var failureHandler: (@Sendable (UnhandledFailure) -> Void)? { handler.withLock { $0 } }
-
-    func setFailureHandler(_ new: (@Sendable (UnhandledFailure) -> Void)?) {
-        handler.exchange(new)
     }
 
     var additionPolicies: [any AdditionPolicy] {

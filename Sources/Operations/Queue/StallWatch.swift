@@ -105,12 +105,8 @@ extension OperationQueue {
     public final var stallHandler: (@Sendable (StallReport) -> Void)? {
         get { state.withLock { $0.stallHandler } }
         set {
-            let old = state.withLock { state in
-                let old = state.stallHandler
-                state.stallHandler = newValue
-                return old
-            }
-            withExtendedLifetime(old) {}
+            var handler = newValue
+            state.withLock { swap(&$0.stallHandler, &handler) }
         }
     }
 

@@ -22,7 +22,7 @@ final class PoolJob: WorkSource {
 }
 
 /// A rule for giving a source a thread. The sources of one urgency do not wait for sources of another urgency.
-enum Urgency: CaseIterable, Sendable {
+enum Urgency: Int, CaseIterable, Sendable {
     /// The source leaves its parallelism to the system. It gets a thread for a free core, or when the working threads are
     /// found to be blocked.
     case shared

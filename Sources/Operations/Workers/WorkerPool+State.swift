@@ -16,7 +16,7 @@ extension WorkerPool.State {
     /// Finds a worker for a request, or permits a new one. Otherwise the request waits.
     mutating func grant(_ request: WorkerPool.Request, in pool: WorkerPool) -> WorkerPool.Grant {
         guard mayGrant(request.urgency) else {
-            requests.append(request)
+            append(request)
             return .wait
         }
         if let worker = idle.popLast() {
@@ -28,18 +28,13 @@ extension WorkerPool.State {
         return .spawn(worker)
     }
 
-    /// Removes the oldest request that may have a worker now.
-    mutating func takeRequest() -> WorkerPool.Request? {
-        requests.removeFirst(shared: mayGrant(.shared), eager: mayGrant(.eager), prompt: mayGrant(.prompt))
-    }
-
     /// Permits one more worker for prompt sources, at each look at which some wait and none was served since the last
     /// look. Then all their workers run user code that takes long. The limit is that of eager sources.
     ///
     /// The allowance covers the surplus that works already. Otherwise the next request would wait for one look for each
     /// of those workers.
     private mutating func helpPromptSources() {
-        let isStuck = requests.promptCount > 0 && promptServed == promptServedBefore
+        let isStuck = self[.prompt].line.count > 0 && promptServed == promptServedBefore
         let surplus = max(0, self[.prompt].active - Processor.count)
         promptAllowance = min(isStuck ? surplus + 1 : surplus, WorkerPool.eagerLimit)
         promptServedBefore = promptServed
@@ -71,7 +66,7 @@ extension WorkerPool.State {
 
     /// Ends the work of a worker that has no thread. Its request waits again.
     mutating func putBackRequest(of worker: Worker) {
-        if let source = end(worker) { requests.append(.init(source: source, urgency: worker.census.urgency)) }
+        if let source = end(worker) { append(.init(source: source, urgency: worker.census.urgency)) }
     }
 
     mutating func mark(_ worker: Worker, _ mark: WritableKeyPath<WorkerPool.Census, Bool>, _ value: Bool) {
@@ -121,8 +116,8 @@ extension WorkerPool.State {
         for worker in surplus.dropFirst(Processor.count) { worker.retireSoon() }
         let hasPromises = !promises.isEmpty || busy.values.contains { $0.obligation.isSet }
         return WorkerPool.Findings(
-            promises: promises, isWorthwhile: requests.count > 0 || hasPromises,
+            promises: promises, isWorthwhile: requestCount > 0 || hasPromises,
             isUrgent: Urgency.allCases.contains { self[$0].blocked > 0 } || hasPromises
-                || requests.promptCount > 0)
+                || self[.prompt].line.count > 0)
     }
 }

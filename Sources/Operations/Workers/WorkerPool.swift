@@ -33,12 +33,11 @@ final class WorkerPool: Sendable {
     struct State {
         var idle: [Worker] = []
         var busy: [ObjectIdentifier: Worker] = [:]
-        var requests = WaitingRequests()
-        /// The workers of the sources of each urgency. They do not wait for each other. A serial queue that computes
-        /// forever takes no core from queues with the default limit, and timers fire while both compute.
-        private var shared = Load()
-        private var eager = Load()
-        private var prompt = Load()
+        /// The workers and the waiting requests of each urgency. They do not wait for those of another one. A serial queue that
+        /// computes forever takes no core from queues with the default limit, and timers fire while both compute.
+        private var loads = Urgency.allCases.map { _ in Load() }
+        /// The number of the last request that had to wait.
+        private var lastNumber: UInt64 = 0
         /// The number of extra workers for shared sources, because all workers were found blocked. See `Monitor`.
         var allowance = 0
         /// The number of extra workers for prompt sources, because their workers are slow. See `Monitor`.
@@ -49,24 +48,33 @@ final class WorkerPool: Sendable {
         var promptServedBefore = 0
 
         subscript(urgency: Urgency) -> Load {
-            get {
-                switch urgency {
-                case .shared: shared
-                case .eager: eager
-                case .prompt: prompt
-                }
+            _read { yield loads[urgency.rawValue] }
+            // In place: a setter would copy the line.
+            _modify { yield &loads[urgency.rawValue] }
+        }
+
+        /// The number of waiting requests.
+        var requestCount: Int { loads.reduce(0) { $0 + $1.line.count } }
+
+        mutating func append(_ request: Request) {
+            lastNumber += 1
+            self[request.urgency].line.append((request, lastNumber))
+        }
+
+        /// Removes the oldest request that may have a worker now. O(1): all requests of an urgency may have one, or none.
+        mutating func takeRequest() -> Request? {
+            var first: (urgency: Urgency, number: UInt64)?
+            for urgency in Urgency.allCases where mayGrant(urgency) {
+                guard let number = self[urgency].line.first?.number, number < first?.number ?? .max else { continue }
+                first = (urgency, number)
             }
-            set {
-                switch urgency {
-                case .shared: shared = newValue
-                case .eager: eager = newValue
-                case .prompt: prompt = newValue
-                }
-            }
+            return first.flatMap { self[$0.urgency].line.popFirst()?.request }
         }
     }
 
     struct Load {
+        /// The requests that wait for a worker, in the order made.
+        var line = Ring<(request: Request, number: UInt64)>()
         var busy = 0
         /// The number of busy workers that wait inside the system or were found blocked.
         var blocked = 0
@@ -107,7 +115,7 @@ final class WorkerPool: Sendable {
         var request: Request? = Request(source)
         let grant = state.withLock { state in
             let grant = state.grant(request.take().unsafelyUnwrapped, in: self)
-            waiting.store(state.requests.count, ordering: .relaxed)
+            waiting.store(state.requestCount, ordering: .relaxed)
             return grant
         }
         _ = act(on: grant)
@@ -134,7 +142,7 @@ final class WorkerPool: Sendable {
         if worker.spawn() { return true }
         state.withLock { state in
             state.putBackRequest(of: worker)
-            waiting.store(state.requests.count, ordering: .relaxed)
+            waiting.store(state.requestCount, ordering: .relaxed)
         }
         Monitor.shared.wakeIfAsleep()
         return false
@@ -146,11 +154,10 @@ final class WorkerPool: Sendable {
             let next: Grant? = state.withLock { state in
                 guard let request = state.takeRequest() else { return nil }
                 let grant = state.grant(request, in: self)
-                waiting.store(state.requests.count, ordering: .relaxed)
+                waiting.store(state.requestCount, ordering: .relaxed)
                 return grant
             }
             guard let next, act(on: next) else { return }
-            if case .wait = next { return }
         }
     }
 
@@ -187,7 +194,7 @@ final class WorkerPool: Sendable {
                 state.idle.append(worker)
                 return nil
             }
-            waiting.store(state.requests.count, ordering: .relaxed)
+            waiting.store(state.requestCount, ordering: .relaxed)
             state.begin(worker, request)
             return request.source
         }

@@ -54,7 +54,7 @@ private final class End: Sendable {
             gone = Weak(operation)
             queue.addOperation(operation)
             await operation.waitUntilFinished()
-            #expect(WorkerPool[level].state.withLock { $0.requests.count } == 1)
+            #expect(WorkerPool[level].state.withLock { $0.requestCount } == 1)
         }
         await queue.waitUntilAllOperationsAreFinished()
         while !gone.isGone { await Task.yield() }

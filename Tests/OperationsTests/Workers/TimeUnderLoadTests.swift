@@ -27,7 +27,7 @@ import Testing
         state[.prompt].busy = Processor.count
         #expect(!state.mayGrant(.prompt))
         let source = IdleSource()
-        state.requests.append(.init(source))
+        state.append(.init(source))
         for looks in 1...200 {
             _ = state.survey()
             state[.prompt].busy = Processor.count + min(looks, WorkerPool.eagerLimit) - 1
@@ -35,8 +35,8 @@ import Testing
             state[.prompt].busy += 1
             #expect(!state.mayGrant(.prompt))
         }
-        let request = state.requests.removeFirst(shared: true, eager: true, prompt: true)
-        #expect(request?.source === source && state.requests.promptCount == 0)
+        state[.prompt].busy = 0
+        #expect(state.takeRequest()?.source === source && state.requestCount == 0)
         state[.prompt].busy = Processor.count
         _ = state.survey()
         #expect(!state.mayGrant(.prompt))
@@ -48,10 +48,10 @@ import Testing
             state[.prompt].busy = Processor.count + surplus
             _ = state.survey()
             #expect(!state.mayGrant(.prompt))
-            state.requests.append(.init(IdleSource()))
+            state.append(.init(IdleSource()))
             _ = state.survey()
             #expect(state.mayGrant(.prompt))
-            _ = state.requests.removeFirst(shared: true, eager: true, prompt: true)
+            #expect(state.takeRequest() != nil)
         }
     }
 
@@ -72,15 +72,17 @@ import Testing
     }
 
     @Test func `requests are served in order, except requests that may not be granted`() {
-        var requests = WaitingRequests()
+        var state = WorkerPool.State()
         let sources = [Urgency.shared, .eager, .prompt, .shared, .prompt].map(IdleSource.init)
-        for source in sources { requests.append(.init(source)) }
-        let masks = [
-            (false, false, true), (true, true, true), (false, true, true), (true, true, true), (false, true, true),
-        ]
-        let served = masks.map { requests.removeFirst(shared: $0, eager: $1, prompt: $2)?.source }
+        for source in sources { state.append(.init(source)) }
+        let all = Urgency.allCases
+        let granted: [[Urgency]] = [[.prompt], all, [.eager, .prompt], all, [.eager, .prompt]]
+        let served = granted.map { granted in
+            for urgency in all { state[urgency].busy = granted.contains(urgency) ? 0 : 10_000 }
+            return state.takeRequest()?.source
+        }
         let expected = [sources[2], sources[0], sources[1], sources[3], sources[4]]
-        #expect(zip(served, expected).allSatisfy { $0 === $1 } && requests.count == 0)
+        #expect(zip(served, expected).allSatisfy { $0 === $1 } && state.requestCount == 0)
     }
 
     /// Computes until all timed events have happened, on the threads of a level that other tests do not use.
