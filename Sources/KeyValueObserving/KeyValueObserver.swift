@@ -146,7 +146,7 @@ private final class NamedObservation: Observation, @unchecked Sendable {
             guard let child = key(name, of: object)?.child(of: object) else { return nil }
             object = child
         }
-        return key(names[names.count - 1], of: object)?.read(object)
+        return names.last.flatMap { key($0, of: object)?.read(object) }
     }
 
     private static func key(_ name: String, of object: AnyObject) -> KeyValueKey? {

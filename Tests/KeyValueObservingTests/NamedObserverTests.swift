@@ -92,4 +92,15 @@ struct NamedObserverTests {
         thermometer.removeObserver(observer, forKeyPath: "battery")
         #expect(observer.values.entries == ["nil nil"])
     }
+
+    @Test(arguments: ["", ".", ".."]) func `a path without a name is observed, without values`(path: String) {
+        let (thermometer, observer) = (Thermometer(), Recorder())
+        thermometer.addObserver(observer, forKeyPath: path, options: [.initial, .old, .new], context: nil)
+        thermometer.willChangeValue(forKey: path)
+        thermometer.didChangeValue(forKey: path)
+        thermometer.removeObserver(observer, forKeyPath: path)
+        #expect(observer.values.entries == ["nil nil", "nil nil"])
+        #expect(throws: KeyValueError.self) { try thermometer.tryValue(forKeyPath: path) }
+        #expect(throws: KeyValueError.self) { try thermometer.trySetValue(1, forKeyPath: path) }
+    }
 }
