@@ -35,29 +35,16 @@ class HandlerObservation: Observation, @unchecked Sendable {
 /// class of the object announces by a key path. The value decides: the observation passes such a change on if the value differs
 /// from the last known value.
 final class OverrideObservation: HandlerObservation, @unchecked Sendable {
-    // Sendable: `last` is set while changes are held back. Afterwards only the notifying thread uses it.
-    private var last: Any?
+    // Sendable: no state of its own.
+    override var keepsLast: Bool { dependsOnOthers }
 
-    override var beginsHeld: Bool { dependsOnOthers || super.beginsHeld }
-    override var needsNew: Bool { dependsOnOthers || super.needsNew }
-
-    // A value that is read before registration could differ from the first value that the handler receives.
-    override func hasBegun(on object: AnyObject) { if dependsOnOthers { last = read(object) } }
-
-    override func pass(_ change: Change, of object: AnyObject) {
-        guard isValid, let change = filtered(change) else { return }
-        notify(object, change)
-    }
-
-    private func filtered(_ change: Change) -> Change? {
+    override func completed(_ change: Change, of object: AnyObject) -> Change? {
+        guard change.isIndirect else { return super.completed(change, of: object) }
         // Before the change, the new value is unknown.
-        if change.isPrior { return change.isIndirect ? nil : change }
-        defer { last = change.new }
-        guard change.isIndirect, dependsOnOthers else { return change }
-        guard !isEqual(last, change.new) else { return nil }
+        if change.isPrior { return nil }
         var change = change
         change.old = last
-        return change
+        return isEqual(last, change.new) ? nil : super.completed(change, of: object)
     }
 
     /// Compares two values. Values that cannot be compared count as different.

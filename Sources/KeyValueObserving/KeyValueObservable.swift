@@ -85,7 +85,6 @@ extension KeyValueObservable {
             observation = HandlerObservation(property, options, handler: handler)
         case .nested(let components):
             observation = HandlerObservation(PropertyDescription(nested: components), options, handler: handler)
-            observation.watch(components.map(\.name))
         case .unknown:
             let override = PropertyDescription(
                 .path(keyPath), affectedBy: Self.namesAffectingAny(ofType: Value.self),

@@ -100,13 +100,11 @@ extension KeyValueObservable {
         let table = KeyTable.of(type)
         let property = PropertyDescription(
             isPath ? .name(keyPath) : table.canonical(keyPath),
-            affectedBy: isPath ? [] : type.namesAffecting(table.key(named: keyPath)?.name ?? keyPath)
+            affectedBy: isPath ? [keyPath] : type.namesAffecting(table.key(named: keyPath)?.name ?? keyPath)
         ) {
             NamedObservation.value(of: names, in: $0)
         }
-        let observation = NamedObservation(property, options, observer: observer, path: keyPath, context: context)
-        if isPath { observation.watch(names) }
-        return observation
+        return NamedObservation(property, options, observer: observer, path: keyPath, context: context)
     }
 }
 

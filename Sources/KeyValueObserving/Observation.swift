@@ -22,6 +22,8 @@ import Synchronization
         @exclusivity(unchecked) var watches: [PathWatch] = []
         /// The number of calls before a change whose call after the change is not recorded yet. Guarded by the observers' lock.
         @exclusivity(unchecked) var openPriors = 0
+        /// See `Observation.last`.
+        @exclusivity(unchecked) var last: Any?
     }
 
     init(_ property: PropertyDescription, _ options: NSKeyValueObservingOptions = []) {
@@ -46,11 +48,33 @@ import Synchronization
     /// Calls the observer with a change without values. The observation is valid, and filters no changes.
     func notifyPlainly(_ object: AnyObject) { notify(object, Change(key)) }
 
-    /// Calls the observer if the observation is valid. Subclasses may also filter changes.
-    func pass(_ change: Change, of object: AnyObject) { if isValid { notify(object, change) } }
+    /// Calls the observer if the observation is valid.
+    final func pass(_ change: Change, of object: AnyObject) {
+        guard isValid else { return }
+        // A change that is returned would be copied.
+        guard keepsLast else { return notify(object, change) }
+        if let change = completed(change, of: object) { notify(object, change) }
+    }
+
+    /// Completes a change, and keeps its value; nil if the observer is not called. Called only if the observation `keepsLast`.
+    func completed(_ change: Change, of object: AnyObject) -> Change? {
+        var change = change
+        if change.isIndirect, change.old == nil { change.old = last }
+        // The change of a collection has only the elements concerned.
+        if !change.isPrior { extras?.last = change.kind == .setting ? change.new : read(object) }
+        return change
+    }
+
+    /// The value after the last change that was passed on, or at the beginning; nil unless the observation `keepsLast`.
+    ///
+    /// Set while changes are held back. Afterwards only the notifying thread uses it.
+    final var last: Any? { extras?.last }
+
+    /// Whether the last value is kept, as the old value of a change that is known only after it was made.
+    var keepsLast: Bool { dependsOnOthers && options.contains(.old) }
 
     /// Whether the observation needs the value after a change.
-    var needsNew: Bool { options.contains(.new) }
+    final var needsNew: Bool { keepsLast || options.contains(.new) }
 
     /// Whether this is an observation of the property with this tag that takes one call without a value for each change.
     @inline(__always)
@@ -65,7 +89,7 @@ import Synchronization
     var isAbandoned: Bool { false }
 
     /// Whether changes have to wait for the steps after registration, such as the first call for `.initial`.
-    var beginsHeld: Bool { options.contains(.initial) }
+    final var beginsHeld: Bool { keepsLast || options.contains(.initial) }
 
     /// Whether changes are held back. Called under the observers' lock.
     @inline(__always)
@@ -82,7 +106,9 @@ import Synchronization
     }
 
     /// Called after registration, while changes are held back.
-    func hasBegun(on object: AnyObject) {}
+    ///
+    /// A value that is read before registration could differ from the first value that the observer receives.
+    final func hasBegun(on object: AnyObject) { if keepsLast { extras?.last = read(object) } }
 
     /// The number of calls before a change whose call after the change is not recorded yet. Guarded by the observers' lock.
     /// Always 0 without the option `prior`.
@@ -91,19 +117,13 @@ import Synchronization
         set { extras?.openPriors = newValue }
     }
 
-    /// Has the observation watch a path of names. Called before registration.
-    final func watch(_ path: [String]) {
-        let extras = extras ?? Extras()
-        self.extras = extras
-        extras.watches.append(PathWatch(path, for: self))
-    }
-
-    /// Begins to watch the nested paths whose changes may change the property.
+    /// Begins to watch the nested paths whose changes may change the property. Called before registration.
     final func watchWhatAffectsIt(from object: some KeyValueObservable) {
-        if dependsOnOthers {
-            for path in property.affectedBy where path.contains(".") {
-                watch(path.split(separator: ".").map(String.init))
-            }
+        guard dependsOnOthers else { return }
+        for path in property.affectedBy where path.contains(".") {
+            let extras = extras ?? Extras()
+            self.extras = extras
+            extras.watches.append(PathWatch(path.split(separator: ".").map(String.init), for: self))
         }
         if let extras { for watch in extras.watches { watch.begin(on: object) } }
     }
@@ -113,6 +133,8 @@ import Synchronization
     /// Ends the observation after the object's deallocation.
     final func objectIsGone() {
         endWatches()
+        // The value may be an object that keeps this observation.
+        extras?.last = nil
         takeEnd()?()
     }
 

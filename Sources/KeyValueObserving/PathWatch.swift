@@ -12,14 +12,12 @@ import Darwin
 /// the watch and notifies the observation. A change during that time makes the thread repeat both steps. The watch notifies
 /// only after a change, so the call before the change comes directly before the call after it.
 final class PathWatch: @unchecked Sendable {
-    // Sendable: `levels` and `last` belong to the thread that set `isRunning`. `mutex` guards `isRunning`, `changes` and
-    // `isEnded`.
+    // Sendable: `levels` belongs to the thread that set `isRunning`. `mutex` guards `isRunning`, `changes` and `isEnded`.
     private let names: [String]
     /// Weak: the observation may be released while another thread follows the path.
     private weak let observation: Observation?
     private weak var root: (any KeyValueObservable)?
     private var levels: [Level?] = []
-    private var last: Any?
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var changes = 0
@@ -87,7 +85,6 @@ final class PathWatch: @unchecked Sendable {
     private func leave() {
         for level in levels { level?.observation.invalidate() }
         levels = []
-        last = nil
     }
 
     private func follow(notifying: Bool) {
@@ -101,15 +98,11 @@ final class PathWatch: @unchecked Sendable {
             // The read comes after the registration, so a later change starts another pass.
             object = object.flatMap { KeyTable.of(type(of: $0)).key(named: name)?.child(of: $0) }
         }
-        let options = observation.options
-        // Without `.old` and `.new` the value is not read. A property that the Observation framework tracks would be tracked
-        // anew.
-        let new = options.isDisjoint(with: [.old, .new]) ? nil : observation.read(root)
-        defer { last = new }
         guard notifying, observation.isValid else { return }
         var change = Change(observation.key)
-        if options.contains(.old) { change.old = last }
-        if options.contains(.new) { change.new = new }
+        change.isIndirect = true
+        // Not read for the Observation framework. It would track the property anew.
+        if observation.needsNew { change.new = observation.read(root) }
         root.keyValueRegistrar.notify(change, to: observation, of: root)
     }
 

@@ -6,7 +6,7 @@ final class PropertyDescription: @unchecked Sendable {
     let change: UnsafePointer<Change>
     /// The bit of a property that the object's own class has numbered; see `KeyValueKey.tag`.
     let tag: UInt16
-    /// The names of the properties, or paths of names, whose changes may change this property.
+    /// The names of the properties, or paths of names, whose changes may change this property. A path of names affects itself.
     let affectedBy: Set<String>
     /// The key path of an unregistered property, if another class of the object may announce the property by another key path.
     /// `\Sub.x` and `\Base.x` are different key paths of one property.
@@ -52,7 +52,8 @@ final class PropertyDescription: @unchecked Sendable {
 extension PropertyDescription {
     /// Creates a description of the last property on a key path.
     convenience init(nested components: [KeyValueKey]) {
-        self.init(.name(components.map(\.name).joined(separator: "."))) { object in
+        let path = components.map(\.name).joined(separator: ".")
+        self.init(.name(path), affectedBy: [path]) { object in
             var object = object
             for component in components.dropLast() {
                 guard let child = component.child(of: object) else { return nil }

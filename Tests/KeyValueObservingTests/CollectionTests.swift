@@ -47,6 +47,17 @@ struct CollectionTests {
         #expect(calls == ["insertion nil [3]", "removal [1] nil", "removal [2] nil", "replacement [3] [4]"])
     }
 
+    @Test func `the old value after a change of elements is the whole collection`() {
+        let token = shelf.observe(\.shared, options: [.old, .new]) { [log] in log.append(words($1)) }
+        let neighbour = Shelf()
+        shelf.neighbour = neighbour
+        shelf.change(.insertion, at: [3], of: \.shared) { $0.append(4) }
+        neighbour.mutate(.minus, [1]) { $0.subtract([1]) }
+        token.invalidate()
+        #expect(
+            log.entries == ["setting [1, 2, 3] [1, 2, 3]", "insertion nil [4]", "setting [1, 2, 3, 4] [1, 2, 3, 4]"])
+    }
+
     @Test func `mutations of a set are announced by name as well`() {
         let calls = observing {
             shelf.willChangeValue(forKey: "tags", withSetMutation: .union, using: [8])
@@ -62,20 +73,41 @@ private func words<Value>(_ change: NSKeyValueObservedChange<Value>) -> String {
     return (change.isPrior ? "prior " : "") + "\(change.kind) " + values.joined(separator: " ")
 }
 
+extension KeyValueObservable {
+    fileprivate func change(
+        _ kind: NSKeyValueChange, at places: [Int], of path: ReferenceWritableKeyPath<Self, [Int]>,
+        _ body: (inout [Int]) -> Void
+    ) {
+        let places = RangeSet(places.map { $0..<$0 + 1 })
+        willChange(kind, valuesAt: places, for: path)
+        body(&self[keyPath: path])
+        didChange(kind, valuesAt: places, for: path)
+    }
+}
+
+/// A class without registered properties.
+private final class Diary: KeyValueObservable {
+    let keyValueRegistrar = KeyValueRegistrar()
+    var entries = [1, 2, 3]
+}
+
 private final class Shelf: KeyValueObservable {
     let keyValueRegistrar = KeyValueRegistrar()
-    private(set) var books = [1, 2, 3]
+    var books = [1, 2, 3]
+    var shared = [1, 2, 3]
     var tags: Set = [1, 2]
+    @KeyValueObserved var neighbour: Shelf?
 
     static var keyValueKeys: [KeyValueKey] {
-        [KeyValueKey("books", \Shelf.books), KeyValueKey("tags", \Shelf.tags)]
+        [
+            KeyValueKey("books", \Shelf.books), KeyValueKey("tags", \Shelf.tags),
+            KeyValueKey("neighbour", \Shelf.neighbour),
+            KeyValueKey("shared", \Shelf.shared, affectedBy: ["neighbour.tags"]),
+        ]
     }
 
     func change(_ kind: NSKeyValueChange, at places: [Int], _ body: (inout [Int]) -> Void) {
-        let places = RangeSet(places.map { $0..<$0 + 1 })
-        willChange(kind, valuesAt: places, for: \.books)
-        body(&books)
-        didChange(kind, valuesAt: places, for: \.books)
+        change(kind, at: places, of: \.books, body)
     }
 
     func mutate(_ mutation: NSKeyValueSetMutationKind, _ set: Set<Int>, _ body: (inout Set<Int>) -> Void) {

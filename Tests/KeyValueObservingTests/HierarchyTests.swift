@@ -40,6 +40,23 @@ struct HierarchyTests {
         #expect(log.entries == [[false, true], [true, false]])
     }
 
+    @Test(arguments: [[], .new, [.old, .new]] as [NSKeyValueObservingOptions])
+    func `a change on a path does not notify an observer of an override in a final class whose value is the same`(
+        options: NSKeyValueObservingOptions
+    ) {
+        let (attic, log) = (Attic(), Journal<[Bool]>())
+        let token = attic.observe(\.isComfortable, options: options) { attic, change in
+            log.append([change.oldValue ?? !attic.isComfortable, change.newValue ?? attic.isComfortable])
+        }
+        attic.thermometer.celsius = 10
+        attic.isHeated = true
+        attic.thermometer.celsius = 20
+        attic.thermometer = Thermometer()
+        attic.isHeated = false
+        token.invalidate()
+        #expect(log.entries == [[false, true], [true, false]])
+    }
+
     /// `\Sub.x` and `\Base.x` are different key paths, and neither class has registered the property.
     @Test(arguments: [[], [.new], [.old, .new]] as [NSKeyValueObservingOptions])
     func `an observer by a subclass's key path is notified of an unregistered property of the base class`(

@@ -47,6 +47,20 @@ struct NestedPathTests {
         #expect(log.entries == [[true, false], [false, true]])
     }
 
+    @Test func `the old value is right if a property depends on a path and on a property`() {
+        let (kitchen, log) = (Kitchen(), Journal<[Bool]>())
+        let token = kitchen.observe(\.isComfortable, options: [.old, .new]) {
+            log.append([$1.oldValue!, $1.newValue!])
+        }
+        kitchen.thermometer.celsius = 10
+        kitchen.isHeated = true
+        kitchen.thermometer.celsius = 11
+        kitchen.isHeated = false
+        kitchen.thermometer.celsius = 12
+        token.invalidate()
+        #expect(log.entries == [[true, false], [false, true], [true, true], [true, false], [false, false]])
+    }
+
     @Test func `the call before a change of a nested path comes directly before the call after it`() {
         let (room, log) = (Room(), Journal<String>())
         let token = room.observe(\.thermometer.celsius, options: [.old, .new, .prior, .initial]) {

@@ -23,6 +23,23 @@ import Testing
         #expect(thermometer.keyValueRegistrar.observationCount <= 128)
     }
 
+    /// The value keeps the observation of the property that has the value.
+    @Test func `no value of a property is kept after the object`() {
+        func isGone<Object: Holder>(_ make: () -> Object, _ path: KeyPath<Object, Item?>) -> Bool {
+            let item = Weak(
+                {
+                    let (object, item) = (make(), Item())
+                    item.token = object.observe(path, options: .new) { _, _ in }
+                    object.item = item
+                    return item
+                }())
+            return item.isGone
+        }
+        #expect(isGone(Holder.init, \.item))
+        // Here the observation compares values.
+        #expect(isGone(Keeper.init, \.item))
+    }
+
     @Test func `20,000 abandoned streams of values leave nothing behind`() async {
         let meter = Meter()
         for _ in 0..<20_000 {
@@ -72,6 +89,17 @@ private final class Named: KeyValueObserver {
         context: UnsafeMutableRawPointer?
     ) {}
 }
+
+private final class Item {
+    var token: NSKeyValueObservation?
+}
+
+private class Holder: KeyValueObservable {
+    let keyValueRegistrar = KeyValueRegistrar()
+    @KeyValueObserved var item: Item?
+}
+
+private final class Keeper: Holder {}
 
 /// A counter of live objects.
 private final class Lives: Sendable {
