@@ -49,7 +49,7 @@ extension KeyValueObservable {
     public func willChangeValue<Value, Element: Hashable>(
         for keyPath: KeyPath<Self, Value>, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
     ) {
-        begin(Self.propertyKey(keyPath), kind: mutation.changeKind)
+        begin(Self.propertyKey(keyPath), kind: mutation.changeKind, mutated: mutation.applied(using: set))
     }
 
     /// Announces that a set has changed.
@@ -63,7 +63,8 @@ extension KeyValueObservable {
     public func willChangeValue<Element: Hashable>(
         forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using set: Set<Element>
     ) {
-        begin(type(of: self).propertyKey(named: key), kind: mutation.changeKind)
+        let property = type(of: self).propertyKey(named: key)
+        begin(property, kind: mutation.changeKind, mutated: mutation.applied(using: set))
     }
 
     /// Announces that the set of this name has changed.
@@ -74,10 +75,13 @@ extension KeyValueObservable {
     }
 
     /// Announces the start of a change to the observers and to the object's own class.
-    private func begin(_ key: PropertyKey, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil) {
+    private func begin(
+        _ key: PropertyKey, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil,
+        mutated: ((Any) -> Any?)? = nil
+    ) {
         let observers = keyValueRegistrar
         observers.willAnnounce(key.name, key.path, of: self)
-        PendingAnnouncements.begin(key, of: self, in: observers, kind: kind, indexes: indexes)
+        PendingAnnouncements.begin(key, of: self, in: observers, kind: kind, indexes: indexes, mutated: mutated)
     }
 
     private func end(_ key: PropertyKey, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil) {
@@ -102,6 +106,19 @@ extension NSKeyValueSetMutationKind {
         case .union: .insertion
         case .minus, .intersect: .removal
         case .set: .replacement
+        }
+    }
+
+    /// Returns a function that returns a set after the mutation.
+    fileprivate func applied<Element: Hashable>(using other: Set<Element>) -> (Any) -> Any? {
+        { value in
+            guard let set = value as? Set<Element> else { return nil }
+            return switch self {
+            case .union: set.union(other)
+            case .minus: set.subtracting(other)
+            case .intersect: set.intersection(other)
+            case .set: other
+            }
         }
     }
 }

@@ -129,15 +129,20 @@ extension KeyValueRegistrar {
     /// Notifies the observers that requested a call before the change, and records the values before the change.
     ///
     /// Call `didChange` afterwards or, if nothing has changed, `didNotChange`.
+    ///
+    /// - Parameter mutated: Returns the set after a mutation of a set.
     package final func willChange(
         _ keys: [PropertyKey], of object: AnyObject, kind: NSKeyValueChange = .setting, indexes: RangeSet<Int>? = nil,
-        knownOld: Any? = nil
+        mutated: ((Any) -> Any?)? = nil, knownOld: Any? = nil
     ) -> Announcement {
         var announcement = Announcement(of: keys)
         step { $0.willChange(&announcement) }
         for index in announcement.upcoming.indices {
             let upcoming = announcement.upcoming[index]
-            if upcoming.wantsOld || kind != .setting && upcoming.wantsNew {
+            let isOfSet = kind != .setting && indexes == nil
+            // An insertion into an array needs no old value, and an array that is held here would be copied by the insertion.
+            let needsOld = isOfSet || kind != .insertion || upcoming.isIndirect
+            if upcoming.wantsOld && needsOld || isOfSet && upcoming.wantsNew {
                 announcement.upcoming[index].old =
                     upcoming.isIndirect ? upcoming.reader.read(object) : knownOld ?? upcoming.reader.read(object)
             }
@@ -145,7 +150,11 @@ extension KeyValueRegistrar {
             announcement.upcoming[index].priorNow = []
             var change = Change(upcoming.key, old: announcement.upcoming[index].old)
             change.isIndirect = upcoming.isIndirect
-            if !upcoming.isIndirect { change.reduce(to: kind, ChangedIndexes(indexes)) }
+            if !upcoming.isIndirect {
+                change.new = change.old.flatMap { mutated?($0) }
+                change.reduce(to: kind, ChangedIndexes(indexes))
+                change.new = nil
+            }
             change.isPrior = true
             for observation in upcoming.priorNow { observation.pass(change, of: object) }
             // Deliver the changes of other threads, which have waited for these calls.
@@ -172,7 +181,9 @@ extension KeyValueRegistrar {
                 var change = Change(upcoming.key, old: upcoming.old)
                 change.isIndirect = upcoming.isIndirect
                 let lacksOld = isFlip && !upcoming.isIndirect && upcoming.wantsOld && upcoming.old == nil
-                if upcoming.wantsNew || lacksOld { change.new = upcoming.reader.read(object) }
+                // The elements that were removed from a set are those that the new set lacks.
+                let comparesSets = kind != .setting && indexes == nil && upcoming.wantsOld
+                if upcoming.wantsNew || lacksOld || comparesSets { change.new = upcoming.reader.read(object) }
                 if lacksOld { change.old = (change.new as? Bool).map { !$0 } }
                 if !upcoming.isIndirect { change.reduce(to: kind, ChangedIndexes(indexes)) }
                 return change

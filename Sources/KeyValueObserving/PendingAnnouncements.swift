@@ -10,9 +10,9 @@ package enum PendingAnnouncements {
 
     package static func begin(
         _ key: PropertyKey, of object: AnyObject, in observers: KeyValueRegistrar, kind: NSKeyValueChange = .setting,
-        indexes: RangeSet<Int>? = nil
+        indexes: RangeSet<Int>? = nil, mutated: ((Any) -> Any?)? = nil
     ) {
-        let announcement = observers.willChange([key], of: object, kind: kind, indexes: indexes)
+        let announcement = observers.willChange([key], of: object, kind: kind, indexes: indexes, mutated: mutated)
         guard !announcement.isEmpty else { return }
         ObservingThread.current.announced.append(
             Entry(object: ObjectIdentifier(object), key: key, announcement: announcement))

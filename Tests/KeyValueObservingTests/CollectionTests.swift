@@ -47,6 +47,37 @@ struct CollectionTests {
         #expect(calls == ["insertion nil [3]", "removal [1] nil", "removal [2] nil", "replacement [3] [4]"])
     }
 
+    @Test func `an observer of old values alone receives the removed elements of a set, before and after the change`() {
+        let token = shelf.observe(\.tags, options: [.old, .prior]) { [log] in log.append(words($1)) }
+        shelf.mutate(.union, [2, 3, 4]) { $0.formUnion([2, 3, 4]) }
+        shelf.mutate(.minus, [1, 9]) { $0.subtract([1, 9]) }
+        shelf.mutate(.intersect, [3, 4]) { $0.formIntersection([3, 4]) }
+        shelf.mutate(.set, [4, 5]) { $0 = [4, 5] }
+        token.invalidate()
+        let changes = ["insertion nil nil", "removal [1] nil", "removal [2] nil", "replacement [3] nil"]
+        #expect(log.entries == changes.flatMap { ["prior \($0)", $0] })
+    }
+
+    @Test func `an announced insertion does not copy the array`() {
+        func check<Object: KeyValueObservable>(_ object: Object, _ path: ReferenceWritableKeyPath<Object, [Int]>) {
+            let log = Journal<String>()
+            let token = object.observe(path, options: [.old, .new, .prior]) { log.append(words($1)) }
+            func place() -> Int { object[keyPath: path].withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) } }
+            object.change(.insertion, at: [3], of: path) { array in
+                array.reserveCapacity(100)
+                array.append(4)
+            }
+            let before = place()
+            object.change(.insertion, at: [4], of: path) { $0.append(5) }
+            #expect(place() == before)
+            token.invalidate()
+            let values = ["nil nil", "nil [4]", "nil nil", "nil [5]"]
+            #expect(log.entries == zip(["prior ", "", "prior ", ""], values).map { "\($0)insertion \($1)" })
+        }
+        check(shelf, \.books)
+        check(Diary(), \.entries)
+    }
+
     @Test func `the old value after a change of elements is the whole collection`() {
         let token = shelf.observe(\.shared, options: [.old, .new]) { [log] in log.append(words($1)) }
         let neighbour = Shelf()
