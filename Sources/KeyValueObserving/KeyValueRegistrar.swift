@@ -240,11 +240,13 @@ extension KeyValueRegistrar {
 
     /// Notifies observers of a completed change of a property whose values are known.
     package final func changed(_ key: PropertyKey, old: Any, new: Any, of object: AnyObject) {
-        var announcement = willChange([key], of: object, knownOld: old)
+        var announcement = Announcement(of: [key])
+        step { _ = $0.join(&announcement) }
         var mustNotify: [PropertyKey]?
         while mustNotify == nil {
             let changes = announcement.upcoming.map { upcoming in
-                var change = Change(upcoming.key, old: upcoming.old)
+                // A property that depends on this one already has its new value.
+                var change = Change(upcoming.key, old: upcoming.isIndirect ? nil : old)
                 change.new = upcoming.isIndirect ? upcoming.reader.read(object) : new
                 change.isIndirect = upcoming.isIndirect
                 return change

@@ -121,6 +121,17 @@ import Testing
         token.invalidate()
     }
 
+    @Test func `a property that depends on isReady has its old value`() {
+        let (operation, dependency, log) = (Described(), BlockOperation {}, Journal<String>())
+        operation.addDependency(dependency)
+        let token = operation.observe(\.text, options: [.old, .new, .prior]) {
+            log.append("\($1.oldValue!), \($1.newValue ?? "before")")
+        }
+        dependency.start()
+        #expect(log.entries == ["- false, before", "- false, - true"])
+        token.invalidate()
+    }
+
     /// Final, so that its key path of `isReady` is not a known one. Then only the value shows a change.
     private final class Gated: Operation, @unchecked Sendable {
         // Sendable: the value and the hook are guarded.
