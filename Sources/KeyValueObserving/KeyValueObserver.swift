@@ -75,13 +75,10 @@ extension KeyValueObservable {
     private func remove(
         _ observer: any KeyValueObserver, _ keyPath: String, where isMeant: (NamedObservation) -> Bool
     ) throws(KeyValueError) {
-        var found: NamedObservation?
+        let registrant = Registrant(observer: ObjectIdentifier(observer), path: keyPath)
+        var found: Observation?
         keyValueRegistrar.step { state in
-            let last = state.observations.last {
-                guard let named = $0 as? NamedObservation else { return false }
-                return named.isBy(observer, of: keyPath) && isMeant(named)
-            }
-            found = last as? NamedObservation
+            found = state.last(of: registrant) { ($0 as? NamedObservation).map(isMeant) ?? false }
             if let found { state.remove(found) }
         }
         guard let found else {
@@ -108,12 +105,21 @@ extension KeyValueObservable {
     }
 }
 
+/// An observer by name, and the path that it observes.
+///
+/// The identity must not come from the weak reference. The weak reference is nil while the observer's `deinit` removes the
+/// observer. A loaded reference may also become the last one, and its release would run another observer's `deinit` under the
+/// lock.
+struct Registrant: Hashable {
+    let observer: ObjectIdentifier
+    let path: String
+}
+
 /// An observation by name.
 private final class NamedObservation: Observation, @unchecked Sendable {
     // Sendable: the properties are constant. The observer is responsible for the context.
     private weak var observer: (any KeyValueObserver)?
-    private let observerID: ObjectIdentifier
-    private let path: String
+    private let own: Registrant
     let context: UnsafeMutableRawPointer?
 
     init(
@@ -121,20 +127,12 @@ private final class NamedObservation: Observation, @unchecked Sendable {
         path: String, context: UnsafeMutableRawPointer?
     ) {
         self.observer = observer
-        observerID = ObjectIdentifier(observer)
-        self.path = path
+        own = Registrant(observer: ObjectIdentifier(observer), path: path)
         self.context = context
         super.init(property, options)
     }
 
-    /// Whether this is an observation by this observer, of this path. Called under a lock.
-    ///
-    /// The comparison must not use the weak reference. The weak reference is nil while the observer's `deinit` removes the
-    /// observer. A loaded reference may also become the last one, and its release would run another observer's `deinit` under
-    /// the lock.
-    func isBy(_ observer: any KeyValueObserver, of path: String) -> Bool {
-        observerID == ObjectIdentifier(observer) && self.path == path
-    }
+    override var registrant: Registrant? { own }
 
     override var isAbandoned: Bool { observer == nil }
 
@@ -158,6 +156,6 @@ private final class NamedObservation: Observation, @unchecked Sendable {
         if options.contains(.new) { dictionary[.newKey] = change.new.flatMap(KeyValueKey.present) }
         dictionary[.indexesKey] = change.indexes?.ranges
         if change.isPrior { dictionary[.notificationIsPriorKey] = true }
-        observer.observeValue(forKeyPath: path, of: object, change: dictionary, context: context)
+        observer.observeValue(forKeyPath: own.path, of: object, change: dictionary, context: context)
     }
 }

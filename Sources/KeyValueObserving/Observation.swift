@@ -85,6 +85,9 @@ import Synchronization
     /// Whether the observation needs any value of the property. An internal observation may be unable to read the value.
     final var needsValue: Bool { needsNew || options.contains(.old) }
 
+    /// The observer by name and its path; nil for other observations. Called under a lock.
+    var registrant: Registrant? { nil }
+
     /// Whether the observer is deallocated. Called without a lock.
     var isAbandoned: Bool { false }
 
@@ -214,6 +217,7 @@ extension ObserverState {
         observation.number = registrations
         let mustSweep = mustSweep
         observations.append(observation)
+        enter(observation)
         return mustSweep
     }
 
@@ -228,10 +232,36 @@ extension ObserverState {
     }
 
     mutating func remove(_ abandoned: Set<ObjectIdentifier>) {
-        if !abandoned.isEmpty { observations.removeAll { abandoned.contains($0.id) } }
+        if !abandoned.isEmpty {
+            observations.removeAll { abandoned.contains($0.id) }
+            if registered != nil { registered = nil }
+        }
         sweepLimit = max(64, observations.count * 2)
     }
 
     /// O(1) in the mean, however many observations there are.
-    mutating func remove(_ observation: Observation) { observations.remove(observation.id) }
+    mutating func remove(_ observation: Observation) {
+        observations.remove(observation.id)
+        guard registered != nil, let registrant = observation.registrant else { return }
+        registered?[registrant]?.remove(observation.id)
+        if registered?[registrant]?.isEmpty ?? false { registered?[registrant] = nil }
+    }
+
+    /// Returns the last observation of an observer by name. O(1) in the mean, however many observers there are.
+    mutating func last(of registrant: Registrant, where isMeant: (Observation) -> Bool) -> Observation? {
+        guard observations.count > RemovableList<Observation>.few else {
+            if registered != nil { registered = nil }
+            return observations.last { $0.registrant == registrant && isMeant($0) }
+        }
+        if registered == nil {
+            registered = [:]
+            observations.forEach { enter($0) }
+        }
+        return registered?[registrant]?.last(where: isMeant)
+    }
+
+    private mutating func enter(_ observation: Observation) {
+        guard registered != nil, let registrant = observation.registrant else { return }
+        registered?[registrant, default: RemovableList()].append(observation)
+    }
 }

@@ -18,6 +18,7 @@ import Synchronization
         @exclusivity(unchecked) var number: UInt64 = 0
         @exclusivity(unchecked) var sweepLimit = ObserverState.firstSweepLimit
         @exclusivity(unchecked) var turns: [Turn] = []
+        @exclusivity(unchecked) var registered: [Registrant: RemovableList<Observation>]?
     }
 
     private static var firstSweepLimit: Int { 64 }
@@ -35,6 +36,12 @@ import Synchronization
     var sweepLimit: Int {
         get { extras?.sweepLimit ?? Self.firstSweepLimit }
         set { ownExtras.sweepLimit = newValue }
+    }
+
+    /// The observations of each observer by name; nil until one of many is removed, and when only a few are left.
+    var registered: [Registrant: RemovableList<Observation>]? {
+        get { extras?.registered }
+        _modify { yield &ownExtras.registered }
     }
 
     /// The properties that a thread is about to change, or whose changes a thread is delivering.

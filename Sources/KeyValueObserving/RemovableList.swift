@@ -17,7 +17,7 @@ package struct RemovableList<Element: Identifiable> {
     }
 
     /// A list gets its index when it has more elements than that.
-    private static var few: Int { 16 }
+    static var few: Int { 16 }
 
     package init() {}
 
@@ -68,7 +68,9 @@ package struct RemovableList<Element: Identifiable> {
         } else {
             guard let place = many.index.removeValue(forKey: id) else { return }
             many.places[place] = nil
-            guard many.places.count > 2 * many.index.count else { return }
+            // `last` would pass these holes each time.
+            while let last = many.places.last, last == nil { many.places.removeLast() }
+            guard many.places.count <= Self.few || many.places.count > 2 * many.index.count else { return }
             many.places.removeAll { $0 == nil }
         }
         settle(many)

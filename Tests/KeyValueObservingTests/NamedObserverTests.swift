@@ -103,4 +103,30 @@ struct NamedObserverTests {
         #expect(throws: KeyValueError.self) { try thermometer.tryValue(forKeyPath: path) }
         #expect(throws: KeyValueError.self) { try thermometer.trySetValue(1, forKeyPath: path) }
     }
+
+    @Test(arguments: [1, 2, 16, 17, 40]) func `of many observers, each removal removes the one that is meant`(
+        count: Int
+    ) {
+        let thermometer = Thermometer()
+        let observers = (0..<count).map { _ in Recorder() }
+        let contexts = (1...2).map { UnsafeMutableRawPointer(bitPattern: $0) }
+        func add(_ observer: Recorder) {
+            for context in contexts { thermometer.addObserver(observer, forKeyPath: "celsius", context: context) }
+        }
+        observers.forEach(add)
+        for (number, observer) in observers.enumerated() {
+            thermometer.removeObserver(observer, forKeyPath: "celsius", context: contexts[number % 2])
+            #expect(throws: KeyValueError.self) {
+                try thermometer.tryRemoveObserver(observer, forKeyPath: "celsius", context: contexts[number % 2])
+            }
+        }
+        thermometer.celsius = 1
+        #expect(observers.allSatisfy { $0.values.entries.count == 1 })
+        // Added after the first removals.
+        observers.forEach(add)
+        for observer in (observers + observers + observers).reversed() {
+            thermometer.removeObserver(observer, forKeyPath: "celsius")
+        }
+        #expect(thermometer.keyValueRegistrar.isEmpty)
+    }
 }

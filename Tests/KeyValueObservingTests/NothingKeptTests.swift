@@ -23,6 +23,17 @@ import Testing
         #expect(thermometer.keyValueRegistrar.observationCount <= 128)
     }
 
+    @Test(arguments: [false, true]) func `100,000 named observers are removed in either order`(lastFirst: Bool) {
+        let thermometer = Thermometer()
+        let observers = (0..<100_000).map { _ in Named() }
+        for observer in observers { thermometer.addObserver(observer, forKeyPath: "celsius", context: nil) }
+        for number in observers.indices {
+            let observer = observers[lastFirst ? observers.count - 1 - number : number]
+            thermometer.removeObserver(observer, forKeyPath: "celsius")
+        }
+        #expect(thermometer.keyValueRegistrar.isEmpty)
+    }
+
     /// The value keeps the observation of the property that has the value.
     @Test func `no value of a property is kept after the object`() {
         func isGone<Object: Holder>(_ make: () -> Object, _ path: KeyPath<Object, Item?>) -> Bool {

@@ -74,6 +74,18 @@ struct RemovableListTests {
         #expect(list.isEmpty)
     }
 
+    @Test func `no holes remain at the end`() {
+        var list = RemovableList<Numbered>()
+        for number in 0..<1000 { list.append(Numbered(id: number)) }
+        for number in (500..<1000).reversed() {
+            list.remove(number)
+            #expect(list.placeCount == number)
+        }
+        for number in 100..<499 { list.remove(number) }
+        list.remove(499)
+        #expect(list.placeCount == 100 && list.numbers == Array(0..<100))
+    }
+
     @Test(arguments: [1, 10, 100]) func `those that a predicate chooses are removed together`(count: Int) {
         var list = RemovableList<Numbered>()
         for number in 0..<count { list.append(Numbered(id: number)) }
