@@ -80,9 +80,9 @@ public final class VirtualClock: Clock {
 
         /// Removes the tasks that waited for at most the present number of sleepers.
         mutating func takeSatisfied() -> [UnsafeContinuation<Void, Never>] {
-            let satisfied = waiting.filter { $0.value.count <= sleepers.count }
-            for waiter in satisfied.keys { waiting[waiter] = nil }
-            return satisfied.values.map(\.continuation)
+            let satisfied = waiting.filter { $0.value.count <= sleepers.count }.sorted { $0.key < $1.key }
+            for waiter in satisfied { waiting[waiter.key] = nil }
+            return satisfied.map(\.value.continuation)
         }
     }
 

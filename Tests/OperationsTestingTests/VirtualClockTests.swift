@@ -88,6 +88,20 @@ import Testing
         #expect(outcomes.entries == [true, true] && clock.sleeperCount == 0 && clock.now.offset == .zero)
     }
 
+    @Test func `tasks that wait for sleepers resume in the order of their calls`() {
+        let (executor, clock, log) = (ManualExecutor(), VirtualClock(), Journal<Int>())
+        for number in 0..<20 {
+            executor.task {
+                await clock.sleepers(atLeast: 1)
+                log.append(number)
+            }
+        }
+        executor.task { try await clock.sleep(for: .seconds(1)) }
+        executor.runUntilIdle()
+        #expect(log.entries == Array(0..<20))
+        executor.runUntilIdle(advancing: clock)
+    }
+
     @Test func `a run stops at its instant`() {
         let executor = ManualExecutor()
         let clock = VirtualClock()
