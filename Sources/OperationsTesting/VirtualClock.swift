@@ -78,7 +78,7 @@ public final class VirtualClock: Clock {
             return due
         }
 
-        /// Removes the tasks that waited for at most the present number of sleepers.
+        /// Removes the tasks that waited for at most the present number of sleepers, and returns them in the order of their calls.
         mutating func takeSatisfied() -> [UnsafeContinuation<Void, Never>] {
             let satisfied = waiting.filter { $0.value.count <= sleepers.count }.sorted { $0.key < $1.key }
             for waiter in satisfied { waiting[waiter.key] = nil }
@@ -137,10 +137,12 @@ public final class VirtualClock: Clock {
 
     // MARK: - Sleeping
 
-    /// Suspends until the clock reaches the deadline.
+    /// Suspends until the clock reaches the deadline. If it has reached it, other tasks run first.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Swift.Duration? = nil) async throws {
+        // Otherwise a loop of such sleeps would never end its step.
+        if deadline <= now { await Task.yield() }
         let sleeper = newNumber()
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (continuation: Continuation) in

@@ -88,6 +88,33 @@ import Testing
         #expect(outcomes.entries == [true, true] && clock.sleeperCount == 0 && clock.now.offset == .zero)
     }
 
+    @Test func `other tasks run while a task sleeps until instants that have passed`() {
+        let (executor, clock, log) = (ManualExecutor(), VirtualClock(), Journal<String>())
+        executor.task {
+            for _ in 0..<3 {
+                try await clock.sleep(for: .zero)
+                log.append("a")
+            }
+        }
+        executor.task { log.append("b") }
+        executor.runUntilIdle()
+        #expect(log.entries == ["b", "a", "a", "a"])
+    }
+
+    @Test func `a cancelled task does not sleep until an instant that has passed`() {
+        let (executor, clock, outcomes) = (ManualExecutor(), VirtualClock(), Journal<Bool>())
+        let tasks = (0..<2).map { _ in
+            executor.task {
+                do { try await clock.sleep(for: .zero) } catch is CancellationError { outcomes.append(true) }
+            }
+        }
+        tasks[0].cancel()
+        for _ in 0..<2 { executor.step() }
+        tasks[1].cancel()
+        executor.runUntilIdle()
+        #expect(outcomes.entries == [true, true])
+    }
+
     @Test func `tasks that wait for sleepers resume in the order of their calls`() {
         let (executor, clock, log) = (ManualExecutor(), VirtualClock(), Journal<Int>())
         for number in 0..<20 {
