@@ -136,14 +136,16 @@ public final class ManualExecutor: TaskExecutor {
     }
 
     /// Makes steps, and advances the clock from sleeper to sleeper, until the clock reaches this instant.
+    ///
+    /// More than ``defaultStepLimit`` steps at one instant stop the process with a message.
     public func run(until instant: VirtualClock.Instant, of clock: VirtualClock) {
         while true {
-            while step() {}
+            runUntilIdle()
             guard let next = clock.nextDeadline, next <= instant else { break }
             clock.advance(to: next)
         }
         clock.advance(to: instant)
-        while step() {}
+        runUntilIdle()
     }
 
     /// Runs a test with one executor for each seed. The error of a failure contains the seed, so that the run can be repeated.

@@ -129,6 +129,16 @@ import Testing
         executor.runUntilIdle(advancing: clock)
     }
 
+    @Test func `a run to an instant stops the process if the steps of an instant never end`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (executor, clock) = (ManualExecutor(), VirtualClock())
+            executor.task { while true { await Task.yield() } }
+            executor.run(until: .init(offset: .seconds(1)), of: clock)
+        }
+        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(message.contains("ManualExecutor is not idle after 1000000 steps"))
+    }
+
     @Test func `a run stops at its instant`() {
         let executor = ManualExecutor()
         let clock = VirtualClock()
