@@ -1,4 +1,5 @@
 public import Operations
+import SchedulerCore
 
 /// An executor that runs queues and tasks step by step, on the calling thread. Nothing runs by itself.
 ///
@@ -23,7 +24,7 @@ public final class ManualExecutor: TaskExecutor {
     }
 
     fileprivate struct State {
-        var items: [Item] = []
+        var items = Ring<Item>()
         var random: SeededGenerator?
         var isStepping = false
         var steps = 0
@@ -70,10 +71,10 @@ public final class ManualExecutor: TaskExecutor {
     public func step() -> Bool {
         let item: Item? = state.withLock { state in
             guard !state.isStepping else { fatalError("ManualExecutor: code that a step runs must not call step()") }
-            guard !state.items.isEmpty else { return nil }
+            guard let item = state.takeItem() else { return nil }
             state.isStepping = true
             state.steps += 1
-            return state.takeItem()
+            return item
         }
         guard let item else { return false }
         switch item {
@@ -186,10 +187,10 @@ public final class ManualExecutor: TaskExecutor {
 }
 
 extension ManualExecutor.State {
-    fileprivate mutating func takeItem() -> ManualExecutor.Item {
-        guard random != nil else { return items.removeFirst() }
-        items.swapAt(choose(among: items.count), items.count - 1)
-        return items.removeLast()
+    fileprivate mutating func takeItem() -> ManualExecutor.Item? {
+        guard !items.isEmpty else { return nil }
+        items.swapAt(0, choose(among: items.count))
+        return items.popFirst()
     }
 
     /// Returns a random index below `count`; 0 without a seed.

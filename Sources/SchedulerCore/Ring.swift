@@ -40,6 +40,9 @@ public struct Ring<Element> {
     }
 
     @inlinable
+    public mutating func swapAt(_ a: Int, _ b: Int) { storage.swapAt(position(a), position(b)) }
+
+    @inlinable
     public mutating func popFirst() -> Element? {
         guard count > 0 else { return nil }
         let element = storage[head].take()

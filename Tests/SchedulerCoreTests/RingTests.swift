@@ -39,11 +39,16 @@ import Testing
         var ring = Ring<Int>()
         var model: [Int] = []
         for step in 0..<500 {
-            switch generator.below(9) {
+            switch generator.below(10) {
             case 0..<5:
                 ring.append(step)
                 model.append(step)
-            case 5..<8: #expect(ring.popFirst() == (model.isEmpty ? nil : model.removeFirst()))
+            case 5..<7:
+                guard !model.isEmpty else { continue }
+                let (a, b) = (generator.below(model.count), generator.below(model.count))
+                ring.swapAt(a, b)
+                model.swapAt(a, b)
+            case 7..<9: #expect(ring.popFirst() == (model.isEmpty ? nil : model.removeFirst()))
             default:
                 guard !model.isEmpty else { continue }
                 let place = generator.below(model.count)

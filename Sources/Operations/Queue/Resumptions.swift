@@ -31,10 +31,11 @@ final class Resumptions: @unchecked Sendable {
     /// The result may be nil although `isEmpty` was false: another thread was faster, or an appending thread has not
     /// counted yet.
     ///
-    /// - Parameter skipped: The number of older resumptions to move to the end of the line.
+    /// - Parameter skipped: The number of older resumptions. The first of them takes the place of the one that is returned.
     func takeFirst(after skipped: Int = 0) -> Resumption? {
         let first: Resumption? = lock.withLock {
-            for _ in 0..<skipped { if let older = waiting.popFirst() { waiting.append(older) } }
+            // `waitingCount` is the number of a moment ago.
+            if skipped > 0, skipped < waiting.count { waiting.swapAt(0, skipped) }
             return waiting.popFirst()
         }
         guard let first else { return nil }
