@@ -6,6 +6,7 @@ extension GroupOperation {
     /// any outcome.
     ///
     /// If the group runs in a queue with a progress, this progress is a fraction of the group's unit in the queue's progress.
+    /// If it already has a parent, it stays a fraction of that parent, and the group's unit is complete when the group has ended.
     /// The same applies to a group in a group. A `Progress(totalUnitCount:)` that a child creates is a fraction of the child's
     /// unit. Cancelling this progress, or the queue's progress, cancels the group. While it is paused, no further child starts.
     public final var progress: Progress {

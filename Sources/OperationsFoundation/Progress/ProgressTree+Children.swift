@@ -3,7 +3,7 @@ import Foundation
 // The parents and children of progresses, as far as they are known here.
 
 extension ProgressTree {
-    /// Records the parent of a progress, and begins to report the changes of all descendants of the child.
+    /// Records the parent of a progress that has none, and begins to report the changes of all descendants of the child.
     ///
     /// - Parameter isNew: Whether the child is being created: it has no children, and no other thread is changing it.
     /// - Returns: False if the child is of a subclass, so that a lookout has to find its changes.
@@ -11,12 +11,12 @@ extension ProgressTree {
     static func adopt(_ child: Progress, by parent: Progress, isNew: Bool = false) -> Bool {
         withLock {
             if let child = child as? ContainedProgress {
-                child.parent = parent
+                child.parent = child.parent ?? parent
                 return true
             }
             let wasKnown = link(of: child) != nil
             guard let link = ownLink(of: child, isNew: isNew) else { return false }
-            link.parent = parent
+            link.parent = link.parent ?? parent
             if !wasKnown, !isNew { adoptDescendants(of: child) }
             return true
         }

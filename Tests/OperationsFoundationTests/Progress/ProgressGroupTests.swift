@@ -49,6 +49,22 @@ import Testing
         #expect(queue.progress.fractionCompleted == 1)
     }
 
+    @Test func `the progress of a group keeps its parent when the group runs in a queue with a progress`() {
+        let (queue, other, group) = (executor.makeQueue(), executor.makeQueue(), GroupOperation())
+        let gate = AsyncGate()
+        group.addChildTask {}
+        group.addChildTask { await gate.pass() }
+        queue.progress.totalUnitCount = 1
+        other.progress.totalUnitCount = 1
+        other.progress.addChild(group.progress, withPendingUnitCount: 1)
+        queue.addOperation(group)
+        while group.progress.completedUnitCount < 1 { executor.runUntilIdle() }
+        #expect(other.progress.fractionCompleted == 0.5)
+        gate.open()
+        while !group.isFinished { executor.runUntilIdle() }
+        #expect(other.progress.fractionCompleted == 1 && queue.progress.fractionCompleted == 1)
+    }
+
     @Test func `later children reduce the fraction, and cancelled children count as ended`() {
         let group = GroupOperation(policy: .waitForAll)
         let gate = AsyncGate()
