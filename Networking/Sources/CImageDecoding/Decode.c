@@ -49,10 +49,11 @@ static int load(const cimage_request *request, double shrink, VipsImage **image)
 }
 
 /// Returns the factor by which the loader may shrink. A factor of two remains for scaling in good quality, as in
-/// libvips.
+/// libvips. The shorter side limits the factor, because libvips stops the process for an image without rows.
 static double shrink_on_load(const cimage_request *request, int width, int height) {
     if (request->max_pixel_size == 0 || request->frames > 1) return 1;
     double shrink = (double)VIPS_MAX(width, height) / request->max_pixel_size;
+    shrink = VIPS_MIN(shrink, VIPS_MIN(width, height));
     if (request->format == CIMAGE_WEBP) return VIPS_MAX(shrink / 2, 1);
     if (request->format != CIMAGE_JPEG) return 1;
     return shrink >= 16 ? 8 : shrink >= 8 ? 4 : shrink >= 4 ? 2 : 1;

@@ -112,6 +112,20 @@ struct DecodingTests {
         #expect(try picture.thumbnail(maxPixelSize: 0).pixels.count == 4)
     }
 
+    @Test(arguments: ImageFormat.allCases, [1, 2, 3, 7, 15, 31])
+    func `a thumbnail of a thin image has at least one pixel on each side`(format: ImageFormat, shorter: Int) throws {
+        for (width, height) in [(2_000, shorter), (shorter, 2_000)] {
+            let file = try TestPicture.plain(width, height, [200, 40, 20, 255]).encoded(as: format)
+            for size in [1, 10, 100, 900] {
+                let image = try decoder.decode(file, options: .init(maxPixelSize: size)).image
+                let other = max(1, (Double(size * shorter) / 2_000).rounded())
+                #expect([image.width, image.height].max() == size)
+                #expect(abs(Double(min(image.width, image.height)) - other) <= 1)
+                #expect(image.isNear(red, at: (image.width / 2, image.height / 2), tolerance: 20))
+            }
+        }
+    }
+
     @Test(arguments: [-1, 0, Int.max])
     func `an extreme maximum size is limited to a valid size`(size: Int) throws {
         let image = try decoder.decode(ImageFiles.losslessWebP, options: .init(maxPixelSize: size)).image
