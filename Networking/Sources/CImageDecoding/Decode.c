@@ -81,14 +81,26 @@ static void progressed(VipsImage *image, VipsProgress *progress, cimage *self) {
     vips_image_set_kill(image, TRUE);
 }
 
+/// Returns whether libvips has the same interpretation of the headers as the caller, whose limits are otherwise
+/// ineffective. The caller counts frames of animations that exceed the canvas, which libvips may ignore.
+static bool has_size_of_headers(const cimage_request *request, VipsImage *image) {
+    int width = image->Xsize, height = vips_image_get_page_height(image);
+    bool may_differ = request->format == CIMAGE_GIF || request->format == CIMAGE_WEBP;
+    if (may_differ && width <= request->width && height <= request->height) return true;
+    if (width == request->width && height == request->height) return true;
+    vips_error("CImageDecoding", "the size differs from the size in the headers");
+    return false;
+}
+
 static cimage_status load_fitting(cimage *self, cimage_opened *result) {
     if (load(&self->request, 1, &self->source)) return CIMAGE_FAILED;
+    if (!has_size_of_headers(&self->request, self->source)) return CIMAGE_FAILED;
     double shrink = shrink_on_load(&self->request, self->source->Xsize, self->source->Ysize);
     if (shrink > 1) {
         g_clear_object(&self->source);
         if (load(&self->request, shrink, &self->source)) return CIMAGE_FAILED;
     }
-    // The header was already checked, but libvips has its own interpretation of it. A rotation doubles the memory.
+    // The caller has checked the memory at full size, but not the rotation, which doubles the memory.
     size_t copies = self->request.frames == 1 && vips_image_get_orientation(self->source) > 1 ? 2 : 1;
     result->needed_bytes = (size_t)self->source->Xsize * (size_t)self->source->Ysize * 4 * copies;
     if (result->needed_bytes > self->request.allowed_bytes) return CIMAGE_TOO_LARGE;

@@ -31,6 +31,8 @@ typedef struct {
     const void *_Nonnull bytes;
     size_t count;
     cimage_format format;
+    /// The size of one frame according to the headers, which the caller has compared with its limits.
+    int width, height;
     int frames;
     /// The maximum number of pixels of the longer side, or 0 for the size of the source.
     int max_pixel_size;

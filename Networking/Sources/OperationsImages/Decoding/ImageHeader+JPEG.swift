@@ -1,27 +1,21 @@
 extension ImageHeader {
-    /// The maximum number of scans in a progressive JPEG. Each scan costs a decoder as much as the complete image, but
+    /// The maximum number of scans in a JPEG of several scans. Each scan costs a decoder as much as the complete image, but
     /// only a few bytes in the file. Encoders write about ten scans.
     static let scanLimit = 100
 
     static func jpeg(_ bytes: [UInt8]) throws(ImageError) -> Self {
         var reader = ByteReader(bytes)
         _ = reader.skip(2)
-        while true {
-            guard reader.byte() == 0xFF else {
-                throw reader.remaining == 0
-                    ? cutOff(.jpeg) : .undecodable(.jpeg, reason: "there is no marker at byte \(reader.position - 1)")
-            }
-            // Any number of 0xFF bytes can precede a marker.
-            while reader.peek() == 0xFF { _ = reader.byte() }
-            guard let marker = reader.byte() else { throw cutOff(.jpeg) }
+        while let marker = try nextMarker(&reader) {
             switch marker {
             case 0x01, 0xD0...0xD8: continue
             case 0xD9, 0xDA: throw .undecodable(.jpeg, reason: "there is no frame header before the image")
             case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
                 return try jpegFrame(marker, &reader)
-            default: try skipSegment(&reader)
+            default: guard try skipSegment(&reader) else { throw cutOff(.jpeg) }
             }
         }
+        throw cutOff(.jpeg)
     }
 
     private static func jpegFrame(_ marker: Int, _ reader: inout ByteReader) throws(ImageError) -> Self {
@@ -32,18 +26,30 @@ extension ImageHeader {
             throw .undecodable(.jpeg, reason: "the frame header is damaged")
         }
         var header = Self(.jpeg, width: width, height: height)
-        header.isInterlaced = marker & 0x03 == 2
+        _ = reader.skip(3 * components)
+        let scanned = try componentsOfFirstScan(&reader) ?? components
+        header.isInterlaced = marker & 0x03 == 2 || scanned < components
         // For each coefficient a decoder stores two bytes at any precision, and one more pixel when it shrinks.
         header.bytesPerStoredPixel = components * (precision > 8 ? 4 : 3)
-        if header.isInterlaced {
-            _ = reader.skip(3 * components)
-            try countScans(&reader)
-        }
+        if header.isInterlaced { try countFurtherScans(&reader) }
         return header
     }
 
-    private static func countScans(_ reader: inout ByteReader) throws(ImageError) {
-        var scans = 0
+    /// Returns the number of components in the first scan, or nil if the data ends before the scan.
+    private static func componentsOfFirstScan(_ reader: inout ByteReader) throws(ImageError) -> Int? {
+        while let marker = try nextMarker(&reader) {
+            switch marker {
+            case 0x01, 0xD0...0xD8: continue
+            case 0xD9: return nil
+            case 0xDA: return reader.skip(2) ? reader.byte() : nil
+            default: guard try skipSegment(&reader) else { return nil }
+            }
+        }
+        return nil
+    }
+
+    private static func countFurtherScans(_ reader: inout ByteReader) throws(ImageError) {
+        var scans = 1
         while reader.seek(to: 0xFF) {
             _ = reader.byte()
             guard reader.peek() == 0xDA else { continue }
@@ -54,9 +60,22 @@ extension ImageHeader {
         }
     }
 
-    private static func skipSegment(_ reader: inout ByteReader) throws(ImageError) {
-        guard let length = reader.bigEndian(2) else { throw cutOff(.jpeg) }
+    /// Returns the next marker, or nil at the end of the data.
+    private static func nextMarker(_ reader: inout ByteReader) throws(ImageError) -> Int? {
+        guard let start = reader.byte() else { return nil }
+        // Any number of 0xFF bytes can precede a marker.
+        while start == 0xFF, reader.peek() == 0xFF { _ = reader.byte() }
+        // libjpeg skips a zero after 0xFF, and finds markers in the bytes that a segment of this number would contain.
+        guard start == 0xFF, reader.peek() != 0 else {
+            throw .undecodable(.jpeg, reason: "there is no marker at byte \(reader.position - 1)")
+        }
+        return reader.byte()
+    }
+
+    /// Returns false if the data ends before the end of the segment.
+    private static func skipSegment(_ reader: inout ByteReader) throws(ImageError) -> Bool {
+        guard let length = reader.bigEndian(2) else { return false }
         guard length >= 2 else { throw .undecodable(.jpeg, reason: "a segment has a length below two") }
-        guard reader.skip(length - 2) else { throw cutOff(.jpeg) }
+        return reader.skip(length - 2)
     }
 }

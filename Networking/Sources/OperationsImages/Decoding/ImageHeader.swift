@@ -14,8 +14,8 @@ public struct ImageHeader: Hashable, Sendable {
     /// The number of frames, at least 1. Only animated GIF and WebP have more than one. An animated PNG counts as one
     /// frame.
     public internal(set) var frameCount = 1
-    /// Whether the file stores the rows in several passes (interlaced PNG, progressive JPEG). A decoder then keeps the
-    /// complete image in memory.
+    /// Whether the file stores the rows in several passes: an interlaced PNG, a progressive JPEG, or a JPEG with a scan for
+    /// each component. A decoder then keeps the complete image in memory.
     public internal(set) var isInterlaced = false
     /// The number of bytes that a decoder keeps for each pixel of an interlaced image, in addition to the result.
     var bytesPerStoredPixel = 0

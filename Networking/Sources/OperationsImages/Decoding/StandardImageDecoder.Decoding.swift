@@ -27,7 +27,8 @@ extension StandardImageDecoder {
             // The headers were parsed, so the data is not empty.
             guard let start = bytes.baseAddress else { throw .emptyData }
             var request = cimage_request(
-                bytes: start, count: bytes.count, format: cimage_format(header.format), frames: Int32(frames),
+                bytes: start, count: bytes.count, format: cimage_format(header.format),
+                width: Int32(clamping: header.width), height: Int32(clamping: header.height), frames: Int32(frames),
                 max_pixel_size: options.maxPixelSize.map { Int32(clamping: max(1, $0)) } ?? 0,
                 allowed_bytes: options.memoryLimit,
                 is_cancelled: { Unmanaged<Decoding>.fromOpaque($0!).takeUnretainedValue().isCancelled() },

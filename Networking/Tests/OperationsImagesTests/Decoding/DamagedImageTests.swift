@@ -1,5 +1,5 @@
 #if Images
-import OperationsImages
+@testable import OperationsImages
 import Testing
 import TestSupport
 
@@ -33,6 +33,21 @@ struct DamagedImageTests {
             try decoder.decode(file)
         } throws: {
             if case .undecodable? = $0 as? ImageError { true } else { false }
+        }
+    }
+
+    @Test(arguments: ImageFormat.allCases, [nil, 4])
+    func `an image that is larger than its headers is refused`(format: ImageFormat, size: Int?) throws {
+        let file = try Self.picture(format)
+        for (width, height) in [(64, 63), (63, 64)] {
+            let decoding = StandardImageDecoder.Decoding(
+                header: ImageHeader(format, width: width, height: height), frames: 1,
+                options: ImageDecodingOptions(maxPixelSize: size), isCancelled: { false })
+            #expect {
+                try decoding.run(file)
+            } throws: {
+                if case .undecodable(format, _)? = $0 as? ImageError { true } else { false }
+            }
         }
     }
 

@@ -24,10 +24,16 @@ enum ImageFiles {
     }
 
     /// Returns the headers of a JPEG without an image.
-    static func jpeg(_ width: Int, _ height: Int, progressive: Bool = false, scans: Int = 0) -> [UInt8] {
+    static func jpeg(
+        _ width: Int, _ height: Int, progressive: Bool = false, scans: Int = 0, scanComponents: UInt8 = 1
+    ) -> [UInt8] {
         [0xFF, 0xD8, 0xFF, 0xE0, 0, 4, 1, 2, 0xFF, progressive ? 0xC2 : 0xC0, 0, 17, 8] + big(height, 2)
             + big(width, 2) + [3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0]
-            + (0..<scans).flatMap { _ -> [UInt8] in [0xFF, 0xDA, 0, 6, 1, 1, 0, 0, 63, 0] }
+            + (0..<scans).flatMap { _ -> [UInt8] in scan(scanComponents) }
+    }
+
+    private static func scan(_ components: UInt8) -> [UInt8] {
+        [0xFF, 0xDA, 0, 6 + 2 * components, components] + (1...components).flatMap { [$0, 0] } + [0, 63, 0]
     }
 
     static func webP(_ chunks: [(tag: String, body: [UInt8])]) -> [UInt8] {

@@ -35,7 +35,14 @@ struct ImageHeaderTests {
         #expect(try ImageHeader(ImageFiles.progressiveJPEG).isInterlaced)
         #expect(try ImageHeader(ImageFiles.interlacedPNG).isInterlaced)
         #expect(try !ImageHeader(ImageFiles.jpeg(8, 8)).isInterlaced)
+        #expect(try !ImageHeader(ImageFiles.jpeg(8, 8, scans: 1, scanComponents: 3)).isInterlaced)
         #expect(try !ImageHeader(ImageFiles.png(8, 8)).isInterlaced)
+    }
+
+    @Test func `a sequential JPEG with a scan for each component needs the memory of a progressive JPEG`() throws {
+        let header = try ImageHeader(ImageFiles.jpeg(100, 100, scans: 3))
+        let progressive = try ImageHeader(ImageFiles.jpeg(100, 100, progressive: true))
+        #expect(header.isInterlaced && header.decodedByteCount() == progressive.decodedByteCount())
     }
 
     // MARK: - Memory
@@ -63,9 +70,22 @@ struct ImageHeaderTests {
         #expect(throws: ImageError.zeroSize(.gif)) { try ImageHeader(ImageFiles.gif(frameSize: (0, 1))) }
     }
 
-    @Test func `a progressive image with a thousand scans is refused`() throws {
-        #expect(try size(ImageFiles.jpeg(8, 8, progressive: true, scans: 10)) == [8, 8, 1])
-        #expect(throws: ImageError.self) { try ImageHeader(ImageFiles.jpeg(8, 8, progressive: true, scans: 1_000)) }
+    @Test(arguments: [false, true]) func `an image with a thousand scans is refused`(progressive: Bool) throws {
+        #expect(try size(ImageFiles.jpeg(8, 8, progressive: progressive, scans: 100)) == [8, 8, 1])
+        for scans in [101, 1_000] {
+            let file = ImageFiles.jpeg(8, 8, progressive: progressive, scans: scans)
+            #expect(throws: ImageError.self) { try ImageHeader(file) }
+        }
+    }
+
+    @Test func `a frame header cannot hide behind a zero after 0xFF`() throws {
+        let large = ImageFiles.jpeg(60_000, 60_000).dropFirst(2)
+        let small = ImageFiles.jpeg(8, 8).dropFirst(2)
+        // A decoder skips the comment with the small size. A segment of the number zero would end inside of the comment.
+        let comment = [0xFF, 0xFE] + ImageFiles.big(small.count + 2, 2) + small
+        let hiding = ImageFiles.big(2 + large.count + 4, 2)
+        #expect(throws: ImageError.self) { try ImageHeader([0xFF, 0xD8, 0xFF, 0x00] + hiding + large + comment) }
+        #expect(try size([0xFF, 0xD8, 0xFF, 0xFF, 0xFF, 0x01] + large + comment) == [60_000, 60_000, 1])
     }
 
     @Test(arguments: samples)
