@@ -14,7 +14,6 @@ import OperationsNetworking
 /// affect the others.
 public final class ImagePrefetcher: Sendable {
     private let tally: Tally
-    private let handles: [ImageRequestHandle]
 
     /// Starts to load the images immediately. An empty list is complete immediately.
     ///
@@ -30,8 +29,12 @@ public final class ImagePrefetcher: Sendable {
     ) {
         let tally = Tally(total: urls.count)
         self.tally = tally
-        handles = urls.map { loader.load($0, options: options, priority: priority) }
-        for (index, handle) in handles.enumerated() { handle.promise.whenEnded { tally.ended(index, $0) } }
+        for (index, url) in urls.enumerated() {
+            let handle = loader.load(url, options: options, priority: priority)
+            // First, because an image in memory ends immediately.
+            tally.begin(index, handle)
+            handle.promise.whenEnded { tally.ended(index, $0) }
+        }
     }
 
     /// The progress by number of images. Images that failed or were cancelled count as failed. The bytes are not counted.
@@ -49,34 +52,46 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Cancels the images that have not arrived yet.
-    public func cancel() { for handle in handles { handle.cancel() } }
+    public func cancel() { for handle in tally.remaining { handle.cancel() } }
 
     /// Sets the priority of the images that have not arrived yet.
     public func setPriority(_ priority: Operation.QueuePriority) {
-        for handle in handles where handle.result == nil { handle.priority = priority }
+        for handle in tally.remaining { handle.priority = priority }
     }
 }
 
 extension ImagePrefetcher {
-    /// The progress of a prefetcher, and the streams that receive it.
+    /// The progress of a prefetcher, the streams that receive it, and the requests that have not ended.
     private final class Tally: Sendable {
-        private let state: Locked<BatchTally>
+        private struct State {
+            var tally: BatchTally
+            /// The handle of an ended request would keep its image.
+            var handles: [ImageRequestHandle?]
+        }
+
+        private let state: Locked<State>
         private let subscribers = Broadcast<BatchProgress>()
 
         init(total: Int) {
-            state = Locked(BatchTally(count: total, stopsAtFailure: false))
+            let tally = BatchTally(count: total, stopsAtFailure: false)
+            state = Locked(State(tally: tally, handles: Array(repeating: nil, count: total)))
             if progress.isComplete { subscribers.finish() }
         }
 
-        var progress: BatchProgress { state.withLock { $0.progress } }
+        var progress: BatchProgress { state.withLock { $0.tally.progress } }
         var progressUpdates: AsyncStream<BatchProgress> { subscribers.latest { progress } }
+        var remaining: [ImageRequestHandle] { state.withLock { $0.handles.compactMap { $0 } } }
+
+        func begin(_ index: Int, _ handle: ImageRequestHandle) { state.withLock { $0.handles[index] = handle } }
 
         func ended(_ index: Int, _ outcome: ImagePromise.Outcome) {
-            let isComplete = state.withLock { tally in
+            let (isComplete, handle) = state.withLock { state -> (Bool, ImageRequestHandle?) in
                 let ending: BatchTally.Ending = if case .failure = outcome { .failed } else { .succeeded }
-                _ = tally.ended(index, received: 0, ending)
-                return tally.progress.isComplete
+                _ = state.tally.ended(index, received: 0, ending)
+                defer { state.handles[index] = nil }
+                return (state.tally.progress.isComplete, state.handles[index])
             }
+            withExtendedLifetime(handle) {}
             subscribers.sendLatest { progress }
             if isComplete { subscribers.finish() }
         }

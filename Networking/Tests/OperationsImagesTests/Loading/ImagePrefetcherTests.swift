@@ -1,7 +1,7 @@
 import HTTPTypes
 import HTTPTestServer
 import Operations
-import OperationsImages
+@testable import OperationsImages
 import OperationsNetworking
 import TestSupport
 import Testing
@@ -30,6 +30,19 @@ import Testing
         let progress = await prefetcher.waitUntilFinished()
         #expect(progress.isComplete && progress.total == 0 && progress.failed == 0)
         prefetcher.cancel()
+    }
+
+    @Test func `a prefetcher does not keep the images that have arrived`() async throws {
+        try await withHeldImages { server, gate in
+            let loader = ImageLoader.plain { $0.memoryLimit = 0 }
+            let prefetcher = ImagePrefetcher((0..<20).map { "\(server.url)/\($0)" }, with: loader)
+            let promises = loader.pipeline.state.withLock { $0.promises.values.map { Weak($0) } }
+            #expect(promises.count == 20)
+            gate.open()
+            await prefetcher.waitUntilFinished()
+            for promise in promises { await promise.goes() }
+            #expect(prefetcher.progress.finished == 20)
+        }
     }
 
     @Test func `an image requested meanwhile gets a higher priority than the rest of the list`() async throws {
