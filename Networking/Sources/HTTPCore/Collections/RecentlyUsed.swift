@@ -70,10 +70,8 @@ package struct RecentlyUsed<Key: Hashable, Value> {
         return node.value
     }
 
-    /// Removes the values whose keys satisfy the condition. The method takes linear time.
-    package mutating func removeAll(where isGone: (Key) -> Bool = { _ in true }) -> [Value] {
-        keys.filter(isGone).compactMap { remove($0) }
-    }
+    /// Removes all values. The method takes linear time.
+    package mutating func removeAll() -> [Value] { keys.compactMap { remove($0) } }
 
     private mutating func trim() -> [Value] {
         var gone: [Value] = []

@@ -14,7 +14,7 @@ extension ImagePipeline {
             state.originals[original]?.http = nil
             // The image may have changed, so that the other sizes in memory are out of date.
             let isNew = key.policy.refreshes && file.kept.source == .network
-            let gone = isNew ? state.memory.removeAll { $0.name == key.name } : []
+            let gone = isNew ? state.memory.remove(key.name) : []
             return (state.board.isPresent(original, stored: file.kept.isStored), gone, old)
         }
         withExtendedLifetime((gone, old)) {}

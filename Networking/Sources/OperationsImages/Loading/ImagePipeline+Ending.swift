@@ -47,8 +47,8 @@ extension ImagePipeline {
             let isFirst = original.flatMap { state.originals[$0]?.isStored } == false
             if let original, file?.kept.isStored == false { state.originals[original]?.isStored = true }
             if key.original.policy.writesMemory {
-                let memoryKey = MemoryKey(key.original.name, key.decoding)
-                ended.images = state.memory.insert(image, for: memoryKey, cost: image.byteCount)
+                let memoryKey = ImageMemory.Key(key.original.name, key.decoding)
+                ended.images = state.memory.insert(image, for: memoryKey)
             }
             ended.failures.append(state.failures.forget(key.original.failureName))
             ended.add(ending, from: &state)

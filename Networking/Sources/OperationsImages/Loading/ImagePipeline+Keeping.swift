@@ -81,7 +81,7 @@ extension ImagePipeline {
 
     func remove(_ url: String, _ options: ImageLoadOptions) async {
         let name = name(of: url, options)
-        let gone = state.withLock { $0.memory.removeAll { $0.name == name } }
+        let gone = state.withLock { $0.memory.remove(name) }
         withExtendedLifetime(gone) {}
         _ = await write(name) { await $0.removeData(forKey: name) }?.result
     }

@@ -32,7 +32,7 @@ final class ImagePipeline: Sendable {
     /// its variant would make the image again.
     struct State {
         var board = ImageBoard()
-        var memory: RecentlyUsed<MemoryKey, DecodedImage>
+        var memory: ImageMemory
         var failures: FailureCache
         /// The requests that have not ended.
         var promises: [Int: ImagePromise] = [:]
@@ -52,19 +52,6 @@ final class ImagePipeline: Sendable {
         }
     }
 
-    /// The key of an image in memory. The memory limit of the decoding is not a part of the key.
-    struct MemoryKey: Hashable {
-        let name: String
-        let maxPixelSize: Int?
-        let frames: ImageDecodingOptions.Frames
-
-        init(_ name: String, _ decoding: ImageDecodingOptions) {
-            self.name = name
-            maxPixelSize = decoding.maxPixelSize
-            frames = decoding.frames
-        }
-    }
-
     init(_ configuration: ImageLoader.Configuration) {
         self.configuration = configuration
         let types = configuration.decoder.types.map(\.description)
@@ -73,7 +60,7 @@ final class ImagePipeline: Sendable {
             withoutTurns: max(1, configuration.maxConcurrentTransfers), session: configuration.session)
         state = Locked(
             State(
-                memory: RecentlyUsed(
+                memory: ImageMemory(
                     costLimit: configuration.memoryLimit, countLimit: configuration.memoryCountLimit),
                 failures: FailureCache(duration: configuration.failureCacheDuration)))
         (client.queue.name, lookups.name) = ("images", "images, lookups on disk")
@@ -105,7 +92,8 @@ final class ImagePipeline: Sendable {
                 minimumStep: configuration.minimumProgressStep, participant: participant, result: result)
         }
         let (promise, joining) = state.withLock { state -> (ImagePromise, ImageBoard.Joining?) in
-            if policy.readsMemory, !policy.refreshes, let image = state.memory.use(MemoryKey(name, options.decoding)) {
+            let memoryKey = ImageMemory.Key(name, options.decoding)
+            if policy.readsMemory, !policy.refreshes, let image = state.memory.use(memoryKey) {
                 return (promise(nil, .success(LoadedImage(image: image, source: .memory, url: shown))), nil)
             }
             if !options.retryFailed,
@@ -137,7 +125,7 @@ final class ImagePipeline: Sendable {
 
     func imageInMemory(_ url: String, _ options: ImageLoadOptions) -> DecodedImage? {
         let name = name(of: url, options)
-        return state.withLock { $0.memory.use(MemoryKey(name, options.decoding)) }
+        return state.withLock { $0.memory.use(ImageMemory.Key(name, options.decoding)) }
     }
 
     // MARK: - Priorities and pauses
