@@ -50,12 +50,16 @@ extension ImagePipeline {
     private func replace(_ variant: Int, _ reason: ImageLoadError.Reason, _ file: Original) {
         guard let key = state.withLock({ $0.board.key(ofVariant: variant) })?.original else { return }
         guard key.policy.usesNetwork else { return fail(variant: variant, reason, file) }
-        switch state.withLock({ $0.board.isDamaged(variant) }) {
-        case .load(let original), .seek(let original):
-            write(key.name) { await $0.removeData(forKey: key.name) }
-            transfer(original, stale: nil)
+        let (need, writing) = state.withLock { state -> (ImageBoard.Need, Writing?) in
+            let need = state.board.isDamaged(variant)
+            guard case .load = need else { return (need, nil) }
+            return (need, register(in: &state, key.name) { await $0.removeData(forKey: key.name) })
+        }
+        if let writing { enqueue(writing) }
+        switch need {
+        case .load(let original): transfer(original, stale: nil)
         case .decode(let original): decode(variant, of: original)
-        case .gone, .waits: break
+        case .gone, .seek, .waits: break
         }
     }
 }

@@ -38,11 +38,11 @@ extension ImagePipeline {
 
     /// - Parameter file: The file that was decoded, or nil for a stored thumbnail.
     func end(_ variant: Int, with image: DecodedImage, from file: Original?) {
-        let (ended, key, isFirst) = state.withLock { state -> (Ended, ImageBoard.VariantKey?, Bool) in
+        let (ended, writing) = state.withLock { state -> (Ended, Writing?) in
             var ended = Ended()
             let original = state.board.original(ofVariant: variant)
             guard let key = state.board.key(ofVariant: variant), let ending = state.board.ends(variant) else {
-                return (ended, nil, false)
+                return (ended, nil)
             }
             let isFirst = original.flatMap { state.originals[$0]?.isStored } == false
             if let original, file?.kept.isStored == false { state.originals[original]?.isStored = true }
@@ -52,11 +52,13 @@ extension ImagePipeline {
             }
             ended.failures.append(state.failures.forget(key.original.failureName))
             ended.add(ending, from: &state)
-            return (ended, key, isFirst)
+            // Registered in the same step, because a lookup that begins now must not miss the image. Furthermore, the original
+            // must precede the thumbnails of other threads: its write removes all thumbnails.
+            let body = file.flatMap { storing(image, of: $0, key, isFirst: isFirst) }
+            return (ended, body.flatMap { register(in: &state, key.original.name, $0) })
         }
-        guard let key else { return }
         // The write is enqueued before the waiters are notified, so that `waitUntilIdle` includes the write.
-        if let file { store(image, of: file, key, isFirst: isFirst) }
+        if let writing { enqueue(writing) }
         ended.finish(in: self) { .success(LoadedImage(image: image, source: file?.kept.source ?? .disk, url: $0.url)) }
     }
 

@@ -12,50 +12,62 @@ import Foundation
 
 // Storage in memory and on disk.
 extension ImagePipeline {
-    /// Stores an image and its original on disk. A failure of the cache does not affect the request, and the request
-    /// does not wait for the write.
-    func store(_ image: DecodedImage, of file: Original, _ key: ImageBoard.VariantKey, isFirst: Bool) {
-        guard key.original.policy.writesDisk else { return }
+    /// Returns the write of an image and, for the first image, of its original. Returns nil if there is nothing to write.
+    func storing(
+        _ image: DecodedImage, of file: Original, _ key: ImageBoard.VariantKey, isFirst: Bool
+    ) -> (@Sendable (HTTPCache) async -> Void)? {
+        guard key.original.policy.writesDisk else { return nil }
         let (name, retention) = (key.original.name, key.original.request.cachePolicy.retention)
-        if !file.kept.isStored, isFirst {
-            let validators = file.kept.response.flatMap { Validators($0) }
-            write(name) { cache in
+        let writesOriginal = isFirst && !file.kept.isStored
+        let variant = image.byteCount <= configuration.storedVariantLimit ? variantName(key.decoding) : nil
+        guard writesOriginal || variant != nil else { return nil }
+        return { cache in
+            if writesOriginal {
                 // The stored variants belong to the previous original.
                 await cache.removeData(forKey: name)
                 await cache.store(file.kept.encrypted ?? Data(file.bytes), forKey: name, retention: retention)
-                guard let validators else { return }
-                await cache.store(
-                    validators.data, forKey: name, variant: Validators.variant, retention: retention)
+                if let validators = file.kept.response.flatMap({ Validators($0) }) {
+                    await cache.store(
+                        validators.data, forKey: name, variant: Validators.variant, retention: retention)
+                }
             }
-        }
-        guard let variant = variantName(key.decoding), image.byteCount <= configuration.storedVariantLimit else {
-            return
-        }
-        write(name) { cache in
-            await cache.store(StoredImage(image).data, forKey: name, variant: variant, retention: retention)
+            if let variant {
+                await cache.store(StoredImage(image).data, forKey: name, variant: variant, retention: retention)
+            }
         }
     }
 
-    /// Enqueues a write to the cache, if there is one. Lookups of the name wait for the write.
-    @discardableResult func write(
-        _ name: String, _ body: @escaping @Sendable (HTTPCache) async -> Void
-    ) -> TaskOperation<Void>? {
+    /// A registered write, which must be passed to `enqueue`.
+    struct Writing {
+        let operation: TaskOperation<Void>
+        /// The previous write of the name.
+        let previous: Operation?
+    }
+
+    /// Registers a write to the cache, if there is one. Later lookups of the name wait for the write, and later writes of the
+    /// name follow it.
+    func register(
+        in state: inout State, _ name: String, _ body: @escaping @Sendable (HTTPCache) async -> Void
+    ) -> Writing? {
         guard let cache = configuration.cache else { return nil }
-        let number = state.withLock { state in
-            state.lastWriting += 1
-            return state.lastWriting
-        }
-        let writing = TaskOperation {
+        state.lastWriting += 1
+        let number = state.lastWriting
+        let operation = TaskOperation {
             await body(cache)
             let old = self.state.withLock { state in
                 state.writing[name]?.number == number ? state.writing.removeValue(forKey: name) : nil
             }
             withExtendedLifetime(old) {}
         }
-        let old = state.withLock { $0.writing.updateValue((number, writing), forKey: name) }
-        withExtendedLifetime(old) {}
-        writes.addOperation(writing)
-        return writing
+        let previous = state.writing.updateValue((number, operation), forKey: name)
+        return Writing(operation: operation, previous: previous?.operation)
+    }
+
+    /// A failure of the cache does not affect the request, and the request does not wait for the write.
+    func enqueue(_ writing: Writing) {
+        // Two threads can enqueue the writes of a name in another order than they registered them.
+        if let previous = writing.previous { writing.operation.addDependency(previous) }
+        writes.addOperation(writing.operation)
     }
 
     func clearMemory() {
@@ -81,8 +93,12 @@ extension ImagePipeline {
 
     func remove(_ url: String, _ options: ImageLoadOptions) async {
         let name = name(of: url, options)
-        let gone = state.withLock { $0.memory.remove(name) }
+        let (gone, writing) = state.withLock { state in
+            (state.memory.remove(name), register(in: &state, name) { await $0.removeData(forKey: name) })
+        }
         withExtendedLifetime(gone) {}
-        _ = await write(name) { await $0.removeData(forKey: name) }?.result
+        guard let writing else { return }
+        enqueue(writing)
+        _ = await writing.operation.result
     }
 }

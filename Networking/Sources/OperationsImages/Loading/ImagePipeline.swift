@@ -21,8 +21,7 @@ final class ImagePipeline: Sendable {
     /// The queue of lookups, which run one at a time. Transfers are therefore queued in the order of the requests.
     let lookups = OperationQueue()
     let decodings = OperationQueue()
-    /// The queue of writes, which run one at a time, because the write of an original removes the variants of its
-    /// predecessor.
+    /// The queue of writes, which run one at a time.
     let writes = OperationQueue()
     let state: Locked<State>
     /// The field Accept of requests without this field.
@@ -39,7 +38,7 @@ final class ImagePipeline: Sendable {
         var originals: [Int: OriginalWork] = [:]
         /// The operation that looks for a variant or decodes it.
         var operations: [Int: Operation] = [:]
-        /// The last write of each name, which runs after the earlier writes.
+        /// The last write of each name, which runs after the earlier writes of the name.
         var writing: [String: (number: Int, operation: Operation)] = [:]
         var lastWriting = 0
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
