@@ -31,6 +31,9 @@ extension ImageLoader {
         public var decoder: any ImageDecoder = StandardImageDecoder()
         /// The maximum number of images that the loader decodes concurrently, each on one thread. At least 1.
         public var maxConcurrentDecodings = 2
+        /// The size of the files and thumbnails that may wait in memory for decoding or for the disk, in bytes. While more
+        /// bytes wait, the loader starts no transfers and no lookups on disk. Running transfers continue.
+        public var backlogLimit = 64 << 20
         /// Returns the name of an address in memory and on disk. Use the function, for example, to remove a signature
         /// that changes. After a change of the function the loader does not find the images that it stored before.
         ///

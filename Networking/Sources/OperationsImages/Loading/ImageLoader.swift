@@ -64,8 +64,8 @@ public final class ImageLoader: Sendable {
     /// Whether the loader starts no transfers. Running transfers continue, and images that need no transfer still
     /// arrive.
     public var isSuspended: Bool {
-        get { pipeline.client.isSuspended }
-        set { pipeline.client.isSuspended = newValue }
+        get { pipeline.isSuspended }
+        set { pipeline.isSuspended = newValue }
     }
 
     /// Cancels all requests, which fail with `ImageLoadError.Reason.cancelled`.
@@ -74,7 +74,8 @@ public final class ImageLoader: Sendable {
     /// Suspends until no request waits for an image, and all loaded images are on disk.
     public func waitUntilIdle() async { await pipeline.waitUntilIdle() }
 
-    /// The operation queue of the transfers, for snapshots and events.
+    /// The operation queue of the transfers, for snapshots and events. The loader suspends the queue while files wait for
+    /// decoding or for the disk, as `Configuration.backlogLimit` explains.
     public var queue: OperationQueue { pipeline.client.queue }
 
     /// A stream of the events of transfers from now on. The stream ends when the loader is deallocated and its last

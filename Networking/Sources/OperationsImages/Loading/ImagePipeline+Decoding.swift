@@ -31,7 +31,10 @@ extension ImagePipeline {
         let decoding = DecodeOperation(configuration.decoder, file, key.decoding) { result in
             self.decoded(variant, result, file)
         }
+        // The queue also runs the block for an operation that is cancelled before its start.
+        decoding.completionBlock = { [byteCount = file.byteCount] in self.addToBacklog(-byteCount) }
         guard keep(decoding, for: variant) else { return }
+        addToBacklog(file.byteCount)
         applyDemand(variant: variant)
         decodings.addOperation(decoding)
     }

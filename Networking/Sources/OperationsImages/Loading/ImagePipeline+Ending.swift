@@ -54,8 +54,8 @@ extension ImagePipeline {
             ended.add(ending, from: &state)
             // Registered in the same step, because a lookup that begins now must not miss the image. Furthermore, the original
             // must precede the thumbnails of other threads: its write removes all thumbnails.
-            let body = file.flatMap { storing(image, of: $0, key, isFirst: isFirst) }
-            return (ended, body.flatMap { register(in: &state, key.original.name, $0) })
+            guard let file, let write = storing(image, of: file, key, isFirst: isFirst) else { return (ended, nil) }
+            return (ended, register(in: &state, key.original.name, byteCount: write.byteCount, write.body))
         }
         // The write is enqueued before the waiters are notified, so that `waitUntilIdle` includes the write.
         if let writing { enqueue(writing) }

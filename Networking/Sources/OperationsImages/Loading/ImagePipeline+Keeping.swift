@@ -12,16 +12,17 @@ import Foundation
 
 // Storage in memory and on disk.
 extension ImagePipeline {
-    /// Returns the write of an image and, for the first image, of its original. Returns nil if there is nothing to write.
+    /// Returns the write of an image and, for the first image, of its original, with the bytes that the write keeps in
+    /// memory. Returns nil if there is nothing to write.
     func storing(
         _ image: DecodedImage, of file: Original, _ key: ImageBoard.VariantKey, isFirst: Bool
-    ) -> (@Sendable (HTTPCache) async -> Void)? {
+    ) -> (byteCount: Int, body: @Sendable (HTTPCache) async -> Void)? {
         guard key.original.policy.writesDisk else { return nil }
         let (name, retention) = (key.original.name, key.original.request.cachePolicy.retention)
         let writesOriginal = isFirst && !file.kept.isStored
         let variant = image.byteCount <= configuration.storedVariantLimit ? variantName(key.decoding) : nil
         guard writesOriginal || variant != nil else { return nil }
-        return { cache in
+        let body: @Sendable (HTTPCache) async -> Void = { cache in
             if writesOriginal {
                 // The stored variants belong to the previous original.
                 await cache.removeData(forKey: name)
@@ -35,11 +36,14 @@ extension ImagePipeline {
                 await cache.store(StoredImage(image).data, forKey: name, variant: variant, retention: retention)
             }
         }
+        return ((writesOriginal ? file.byteCount : 0) + (variant == nil ? 0 : image.byteCount), body)
     }
 
     /// A registered write, which must be passed to `enqueue`.
     struct Writing {
         let operation: TaskOperation<Void>
+        /// Whether the write made the backlog full.
+        let fillsBacklog: Bool
         /// The previous write of the name.
         let previous: Operation?
     }
@@ -47,7 +51,8 @@ extension ImagePipeline {
     /// Registers a write to the cache, if there is one. Later lookups of the name wait for the write, and later writes of the
     /// name follow it.
     func register(
-        in state: inout State, _ name: String, _ body: @escaping @Sendable (HTTPCache) async -> Void
+        in state: inout State, _ name: String, byteCount: Int = 0,
+        _ body: @escaping @Sendable (HTTPCache) async -> Void
     ) -> Writing? {
         guard let cache = configuration.cache else { return nil }
         state.lastWriting += 1
@@ -58,13 +63,16 @@ extension ImagePipeline {
                 state.writing[name]?.number == number ? state.writing.removeValue(forKey: name) : nil
             }
             withExtendedLifetime(old) {}
+            self.addToBacklog(-byteCount)
         }
         let previous = state.writing.updateValue((number, operation), forKey: name)
-        return Writing(operation: operation, previous: previous?.operation)
+        let fillsBacklog = state.backlog.add(byteCount)
+        return Writing(operation: operation, fillsBacklog: fillsBacklog, previous: previous?.operation)
     }
 
     /// A failure of the cache does not affect the request, and the request does not wait for the write.
     func enqueue(_ writing: Writing) {
+        if writing.fillsBacklog { applySuspension() }
         // Two threads can enqueue the writes of a name in another order than they registered them.
         if let previous = writing.previous { writing.operation.addDependency(previous) }
         writes.addOperation(writing.operation)

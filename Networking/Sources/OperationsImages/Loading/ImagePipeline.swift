@@ -33,6 +33,8 @@ final class ImagePipeline: Sendable {
         var board = ImageBoard()
         var memory: ImageMemory
         var failures: FailureCache
+        var backlog: ImageBacklog
+        var isSuspended = false
         /// The requests that have not ended.
         var promises: [Int: ImagePromise] = [:]
         var originals: [Int: OriginalWork] = [:]
@@ -61,7 +63,8 @@ final class ImagePipeline: Sendable {
             State(
                 memory: ImageMemory(
                     costLimit: configuration.memoryLimit, countLimit: configuration.memoryCountLimit),
-                failures: FailureCache(duration: configuration.failureCacheDuration)))
+                failures: FailureCache(duration: configuration.failureCacheDuration),
+                backlog: ImageBacklog(limit: configuration.backlogLimit)))
         (client.queue.name, lookups.name) = ("images", "images, lookups on disk")
         (decodings.name, writes.name) = ("images, decoding", "images, writing to disk")
         lookups.maxConcurrentOperationCount = 1
@@ -210,6 +213,8 @@ final class Original: Sendable {
         self.bytes = bytes
         self.kept = kept
     }
+
+    var byteCount: Int { bytes.count + (kept.encrypted?.count ?? 0) }
 }
 
 /// The result of a transfer.
