@@ -91,7 +91,7 @@
  *   ASYNC (with PATHS 2: `start()` returns, and another thread announces the end);
  *   BLOCKS 1: the body of operation 1 waits for operation 2; 2: its completion block does;
  *          4: the body of operation 3 waits until operation 2 is finished; 5: the resumption LONE waits for operation 2;
- *          6: an override of `start()` waits for operation 2 after the end of operation 1 (Worker.sleep);
+ *          6: an override of `start()` waits for operation 2 after the end of operation 1 (Worker.block);
  *          7: the same, and the engine does not see that it waits; 8: as 6, and the completion block waits too;
  *          9: the body of operation 2 waits for operation 3; 10: the body of operation 3 waits until operation 1 is finished;
  *          11: the `deinit` of operation 1 waits for operation 2;

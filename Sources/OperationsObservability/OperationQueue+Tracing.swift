@@ -23,6 +23,8 @@ extension OperationQueue {
         let watcher = TracingWatcher(queue: self, tracers: tracers, tracer: tracer ?? InstrumentationSystem.tracer)
         let others = tracers?.add(watcher) ?? []
         addWatcher(watcher)
+        // Another thread may have replaced this watcher before it was added.
+        if watcher.active.isClosed { dismiss(watcher) }
         for other in others { dismiss(other) }
         return QueueInstrument { [weak self] in self?.dismiss(watcher) }
     }

@@ -113,8 +113,8 @@ extension Operation {
 
     /// Admits a claimed operation and starts it in one swap, runs it, and claims its end in one swap.
     ///
-    /// - Returns: Whether this thread has claimed the end. If not, another thread or the block has. nil: the class may override
-    ///   `start()`, or something has to be checked or announced first, and nothing has happened.
+    /// - Returns: Whether this thread has claimed the end. If not, another thread or the block has. nil: nothing has happened. The
+    ///   class may override `start()`, or something has to be checked or announced first.
     @inline(__always)
     fileprivate final func runAtOnce(in queue: OperationQueue) -> Bool? {
         guard isPlainBlock, !queue.hooks.isSet,

@@ -21,15 +21,14 @@ extension Operation {
 
     /// Waits. The implementation of the default `waitUntilFinished()`.
     final func waitForFinish() throws(OperationError) {
-        let context = ThreadContext.current
         // The operation may have ended in an override of `start()` that continues.
-        context.worker?.fulfillDeparture()
+        ThreadContext.current.worker?.fulfillDeparture()
         guard !hasLeft else { return }
         try checkWait()
         if Processor.spin(until: { hasLeft }) { return }
-        context.worker?.fulfillObligation()
-        guard enlist(.thread(context.parker)) else { return }
-        lending { Worker.sleep(on: context.parker) }
+        let parker = Parker()
+        guard enlist(.thread(parker)) else { return }
+        lending { Worker.block(on: parker) }
     }
 
     /// Checks misuse M8 for a task.
@@ -156,12 +155,11 @@ extension OperationQueue {
     }
 
     func waitForAll() throws(OperationError) {
-        let context = ThreadContext.current
-        context.worker?.fulfillDeparture()
+        ThreadContext.current.worker?.fulfillDeparture()
         try checkWaitForAll()
-        context.worker?.fulfillObligation()
-        guard enlist(.thread(context.parker)) else { return }
-        Worker.sleep(on: context.parker)
+        let parker = Parker()
+        guard enlist(.thread(parker)) else { return }
+        Worker.block(on: parker)
     }
 
     func suspendUntilIdle() async {

@@ -10,7 +10,7 @@ final class ConcurrentBlocks: WorkSource {
     /// The operation and its surroundings on the thread that starts it, outermost first. They exist while a block runs, because
     /// the starter waits for all blocks. A helper that comes later uses none of them, and keeps none alive.
     private let frames: [ThreadContext.Frame]
-    private let starter = ThreadContext.current.parker
+    private let starter = Parker()
     private let level: ServiceLevel
     let threadName: String?
 
@@ -38,12 +38,11 @@ final class ConcurrentBlocks: WorkSource {
     func run() {
         if let host = ThreadContext.current.innermostQueue?.takeUnretainedValue().host { return runAlone(by: host) }
         runBlocks()
-        ThreadContext.current.worker?.fulfillObligation()
         let mustSleep = state.withLock { state in
             state.starterSleeps = state.unfinished > 0
             return state.starterSleeps
         }
-        if mustSleep { Worker.sleep(on: starter) }
+        if mustSleep { Worker.block(on: starter) }
     }
 
     /// Runs the blocks one after the other on this thread, in the order that the host chooses. The host has no other

@@ -37,7 +37,6 @@ package final class ThreadContext {
     /// The operation that `tryStart` starts on this thread, and the misuse that the default `start()` has found.
     var trial: ObjectIdentifier?
     var foundMisuse: OperationError?
-    let parker = Parker()
     #if DEBUG
     @exclusivity(unchecked) var heldLocks = 0
     @exclusivity(unchecked) var primitives = Primitives.Counts()

@@ -21,10 +21,13 @@ final class Monitor: Sendable {
     static let longestTick: UInt64 = 8_000_000
     /// The number of looks without a finding before the monitor sleeps.
     private static let patience = 50
+    /// The time in nanoseconds after which a waiting thread requests a thread for the monitor.
+    private static let patienceForBirth: UInt64 = 100_000_000
 
     private enum Phase { static let unborn: UInt8 = 0, asleep: UInt8 = 1, awake: UInt8 = 2 }
     private let phase = Atomic<UInt8>(Phase.unborn)
     private let hasWorkers = Atomic(false)
+    private let hasBegun = Atomic(false)
     private let parker = Parker()
     private let births = Locked<[Worker]>([])
     let timers = Timers()
@@ -92,13 +95,14 @@ final class Monitor: Sendable {
         }
     }
 
-    /// Whether sources wait for a thread, and the system refuses one to the monitor, which would request them again. Asks the
-    /// system once more. A thread that waits for an operation calls this, because no other thread may exist.
-    var isRefusedThread: Bool {
-        guard phase.load(ordering: .relaxed) == Phase.unborn else { return false }
-        guard WorkerPool.pools.contains(where: { $0.othersWait(besides: false) }) else { return false }
-        wakeIfAsleep()
-        return phase.load(ordering: .relaxed) == Phase.unborn
+    /// Parks the calling thread. While the monitor has no thread, the caller requests one now and then. If the system has refused
+    /// threads, no other code may run that would request them again.
+    func park(_ parker: Parker) {
+        while !hasBegun.load(ordering: .relaxed) {
+            if parker.park(nanoseconds: Self.patienceForBirth) { return }
+            beBorn()
+        }
+        parker.park()
     }
 
     private func spawn() {
@@ -107,6 +111,7 @@ final class Monitor: Sendable {
     }
 
     private func run() {
+        hasBegun.store(true, ordering: .relaxed)
         ServiceLevel.normal.apply()
         #if !canImport(Darwin)
         cplatform_set_thread_name("operation-watch")

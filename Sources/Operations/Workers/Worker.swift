@@ -68,19 +68,15 @@ final class Worker: @unchecked Sendable {
 
     // MARK: - Blocking
 
-    /// Sleeps on the parker of this thread. Another worker replaces this one meanwhile.
+    /// Blocks this thread until another thread unparks the parker. Another worker replaces a worker meanwhile.
     ///
-    /// The caller has fulfilled the worker's promise before it registered the parker. A promise may run user code, which may
-    /// sleep on the same parker and receive the signal of the caller.
-    static func sleep(on parker: Parker) {
-        guard let worker = ThreadContext.current.worker else {
-            while Monitor.shared.isRefusedThread {
-                if parker.park(nanoseconds: Monitor.longestTick) { return }
-            }
-            return parker.park()
-        }
+    /// Each wait has a parker of its own. The promise of the worker, an observer, or a handler of a raised task runs user code
+    /// after the parker was registered. That code may wait too, and would receive the signal of a shared parker.
+    static func block(on parker: Parker) {
+        guard let worker = ThreadContext.current.worker else { return Monitor.shared.park(parker) }
+        worker.fulfillObligation()
         worker.pool.workerBlocks(worker)
-        parker.park()
+        Monitor.shared.park(parker)
         worker.pool.workerGoesOn(worker)
     }
 

@@ -1,8 +1,9 @@
 #if os(Linux)
 import Glibc
-import Operations
 import TestSupport
 import Testing
+
+@testable import Operations
 
 /// The behavior when the system refuses more threads. Each test limits the memory of a separate process.
 struct ThreadShortageTests {
@@ -35,6 +36,34 @@ struct ThreadShortageTests {
             askAgainForTheFirst()
         }
     }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `the only worker requests a thread again while its operation waits`() async {
+        await #expect(processExitsWith: .success) {
+            askAgainWhileTheOnlyWorkerWaits()
+        }
+    }
+}
+
+private func askAgainWhileTheOnlyWorkerWaits() {
+    let (queue, runs, taken) = (OperationQueue(), Journal<Int>(), Gate())
+    let awaited = BlockOperation { runs.append(0) }
+    let relief = TestThread {
+        // The worker has requested a thread for the last time when it is blocked.
+        while WorkerPool[.normal].state.withLock({ $0[.shared].blocked }) == 0 {}
+        for _ in 0..<1000 { sched_yield() }
+        allowThreads(200)
+    }
+    queue.addOperation {
+        allowThreads(0)
+        precondition(takeThreads(until: taken) < 200)
+        queue.addOperation(awaited)
+        awaited.waitUntilFinished()
+        taken.open()
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    precondition(runs.entries == [0])
+    relief.join()
 }
 
 private func askAgainForTheFirst() {

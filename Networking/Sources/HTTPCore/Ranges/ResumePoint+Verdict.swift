@@ -3,9 +3,8 @@ package import HTTPTypes
 extension ResumePoint {
     /// The meaning of a response to a request with `requestFields`.
     package enum Verdict: Hashable, Sendable {
-        /// The body continues at the resume point with `length` bytes. `total` is the expected number of all bytes, if
-        /// known.
-        case proceed(length: Int64, total: Int64?)
+        /// The body continues at the resume point with `length` bytes. `total` is the expected number of all bytes.
+        case proceed(length: Int64, total: Int64)
         /// The body is the complete body from its first byte. Discard the bytes received so far.
         case startOver
         /// The body is unusable. Discard the bytes received so far, and send the request again without `requestFields`.
@@ -30,12 +29,13 @@ extension ResumePoint {
         // `multipart/byteranges` has no Content-Range in the head of the response.
         guard fields[values: .contentRange].count == 1, fields.isIdentityCoded, isSameVersion(fields),
             case .bytes(let range, let whole)? = fields[.contentRange].flatMap(ContentRange.init),
-            range.lowerBound == received, isSame(total: whole)
+            range.lowerBound == received, isSame(total: whole),
+            // A server may send less than the requested range. Without a total, the end of the body would not be known.
+            let total = whole ?? total, range.upperBound < total
         else { return .askAgain }
         let length = range.upperBound - range.lowerBound + 1
-        if let total = total, range.upperBound >= total { return .askAgain }
         if let text = fields[.contentLength], Int64(text) != length { return .askAgain }
-        return .proceed(length: length, total: whole ?? total)
+        return .proceed(length: length, total: total)
     }
 
     private func verdict(onRefusal fields: HTTPFields) -> Verdict {

@@ -126,8 +126,12 @@ import Testing
     @Test func `an unknown length is taken from the response`() {
         let point = ResumePoint(received: 5, validator: .entityTag("\"a\""), total: nil)
         #expect(point.verdict(on: response(206, [(.contentRange, "bytes 5-9/10")])) == .proceed(length: 5, total: 10))
-        #expect(point.verdict(on: response(206, [(.contentRange, "bytes 5-9/*")])) == .proceed(length: 5, total: nil))
-        let huge = response(206, [(.contentRange, "bytes 5-9223372036854775806/*")])
-        #expect(point.verdict(on: huge) == .proceed(length: .max - 5, total: nil))
+        let huge = response(206, [(.contentRange, "bytes 5-9223372036854775806/9223372036854775807")])
+        #expect(point.verdict(on: huge) == .proceed(length: .max - 5, total: .max))
+    }
+
+    @Test func `a part of a body of unknown length is not used, because it may be too short`() {
+        let point = ResumePoint(received: 5, validator: .entityTag("\"a\""), total: nil)
+        #expect(point.verdict(on: response(206, [(.contentRange, "bytes 5-9/*")])) == .askAgain)
     }
 }
