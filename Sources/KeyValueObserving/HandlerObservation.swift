@@ -44,7 +44,14 @@ final class OverrideObservation: HandlerObservation, @unchecked Sendable {
         if change.isPrior { return nil }
         var change = change
         change.old = last
-        return isEqual(last, change.new) ? nil : super.completed(change, of: object)
+        guard !isEqual(last, change.new) else { return nil }
+        if options.contains(.prior) {
+            var prior = change
+            prior.isPrior = true
+            prior.new = nil
+            notify(object, prior)
+        }
+        return isValid ? super.completed(change, of: object) : nil
     }
 
     /// Compares two values. Values that cannot be compared count as different.

@@ -17,6 +17,20 @@ import Testing
         token.invalidate()
     }
 
+    @Test func `an override that depends on a path has a call before each change of its value`() {
+        let (attic, log) = (Attic(), Journal<String>())
+        attic.isHeated = true
+        attic.thermometer.celsius = 10
+        let token = attic.observe(\.isComfortable, options: [.prior, .new]) {
+            log.append($1.isPrior ? "will" : "did \($1.newValue!)")
+        }
+        attic.thermometer.celsius = 20
+        attic.thermometer.celsius = 30
+        attic.isHeated = false
+        #expect(log.entries == ["will", "did true", "will", "did false"])
+        token.invalidate()
+    }
+
     @Test func `four threads change one property, and each change has a prior call`() {
         let meter = Meter()
         let calls = Journal<Bool>()

@@ -85,6 +85,7 @@ class ContainedProgress: Progress, @unchecked Sendable {
         guard fraction == 1 else { return }
         children[id] = nil
         silent.remove(id)
+        ProgressTree.abandon(child.progress, by: self)
         ProgressTree.release(child.progress)
         if let observation = child.observation { ProgressTree.release(observation) }
         settle(child.units)

@@ -22,6 +22,15 @@ extension ProgressTree {
         }
     }
 
+    /// Forgets the parent of a child that has finished, so that another parent may adopt it. Called under the lock.
+    static func abandon(_ child: Progress, by parent: Progress) {
+        if let child = child as? ContainedProgress {
+            if child.parent === parent { child.parent = nil }
+        } else if let link = link(of: child), link.parent === parent {
+            link.parent = nil
+        }
+    }
+
     /// Adopts the descendants that plain progresses received before their changes were reported. Called under the lock.
     private static func adoptDescendants(of progress: Progress) {
         var rest = [progress]

@@ -65,6 +65,21 @@ import Testing
         #expect(other.progress.fractionCompleted == 1 && queue.progress.fractionCompleted == 1)
     }
 
+    @Test func `a progress that was complete can become the child of another parent`() {
+        let (queue, first, second) = (executor.makeQueue(), executor.makeQueue(), executor.makeQueue())
+        for progress in [queue.progress, first.progress, second.progress] { progress.totalUnitCount = 1 }
+        first.progress.addChild(queue.progress, withPendingUnitCount: 1)
+        queue.addOperation {}
+        executor.runUntilIdle()
+        #expect(first.progress.fractionCompleted == 1)
+        queue.progress.totalUnitCount = 2
+        second.progress.addChild(queue.progress, withPendingUnitCount: 1)
+        #expect(second.progress.fractionCompleted == 0.5)
+        queue.addOperation {}
+        executor.runUntilIdle()
+        #expect(second.progress.fractionCompleted == 1)
+    }
+
     @Test func `later children reduce the fraction, and cancelled children count as ended`() {
         let group = GroupOperation(policy: .waitForAll)
         let gate = AsyncGate()

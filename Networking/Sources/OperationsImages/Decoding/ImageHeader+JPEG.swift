@@ -37,7 +37,7 @@ extension ImageHeader {
 
     /// Returns the number of components in the first scan, or nil if the data ends before the scan.
     private static func componentsOfFirstScan(_ reader: inout ByteReader) throws(ImageError) -> Int? {
-        while let marker = try nextMarker(&reader) {
+        while let marker = soughtMarker(&reader) {
             switch marker {
             case 0x01, 0xD0...0xD8: continue
             case 0xD9: return nil
@@ -50,14 +50,28 @@ extension ImageHeader {
 
     private static func countFurtherScans(_ reader: inout ByteReader) throws(ImageError) {
         var scans = 1
-        while reader.seek(to: 0xFF) {
-            _ = reader.byte()
-            guard reader.peek() == 0xDA else { continue }
-            scans += 1
+        while let marker = soughtMarker(&reader) {
+            switch marker {
+            case 0x01, 0xD0...0xD8: continue
+            // Other data may follow the image.
+            case 0xD9: return
+            case 0xDA: scans += 1
+            default: guard try skipSegment(&reader) else { return }
+            }
             guard scans <= scanLimit else {
                 throw .undecodable(.jpeg, reason: "there are more than \(scanLimit) scans")
             }
         }
+    }
+
+    /// Returns the next marker behind the data of a scan, or behind stray bytes, which decoders skip. Returns nil at the end.
+    private static func soughtMarker(_ reader: inout ByteReader) -> Int? {
+        while reader.seek(to: 0xFF) {
+            while reader.peek() == 0xFF { _ = reader.byte() }
+            guard let marker = reader.byte() else { return nil }
+            if marker != 0 { return marker }
+        }
+        return nil
     }
 
     /// Returns the next marker, or nil at the end of the data.

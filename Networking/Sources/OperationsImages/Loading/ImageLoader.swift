@@ -22,7 +22,7 @@ public final class ImageLoader: Sendable {
     public init(_ configuration: Configuration = Configuration()) { pipeline = ImagePipeline(configuration) }
 
     deinit {
-        guard isSuspended else { return }
+        guard isSuspended || queue.isSuspended && !pipeline.state.withLock({ $0.backlog.isFull }) else { return }
         // Without the loader no code could resume the queue. A cancelled operation ends when it starts.
         cancelAll()
         isSuspended = false
@@ -75,7 +75,8 @@ public final class ImageLoader: Sendable {
     public func waitUntilIdle() async { await pipeline.waitUntilIdle() }
 
     /// The operation queue of the transfers, for snapshots and events. The loader suspends the queue while files wait for
-    /// decoding or for the disk, as `Configuration.backlogLimit` explains.
+    /// decoding or for the disk, as `Configuration.backlogLimit` explains, and then resumes it. To suspend the transfers, use
+    /// ``isSuspended``.
     public var queue: OperationQueue { pipeline.client.queue }
 
     /// A stream of the events of transfers from now on. The stream ends when the loader is deallocated and its last

@@ -6,7 +6,7 @@ struct ImageBacklog {
     let limit: Int
     private(set) var byteCount = 0
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int) { self.limit = max(0, limit) }
 
     var isFull: Bool { byteCount > limit }
 

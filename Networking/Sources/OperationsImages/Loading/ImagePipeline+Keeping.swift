@@ -19,24 +19,27 @@ extension ImagePipeline {
     ) -> (byteCount: Int, body: @Sendable (HTTPCache) async -> Void)? {
         guard key.original.policy.writesDisk else { return nil }
         let (name, retention) = (key.original.name, key.original.request.cachePolicy.retention)
-        let writesOriginal = isFirst && !file.kept.isStored
+        // The write keeps only these in memory.
+        let original = isFirst && !file.kept.isStored ? file : nil
         let variant = image.byteCount <= configuration.storedVariantLimit ? variantName(key.decoding) : nil
-        guard writesOriginal || variant != nil else { return nil }
+        let thumbnail = variant.map { (variant: $0, image: image) }
+        guard original != nil || thumbnail != nil else { return nil }
         let body: @Sendable (HTTPCache) async -> Void = { cache in
-            if writesOriginal {
+            if let original {
                 // The stored variants belong to the previous original.
                 await cache.removeData(forKey: name)
-                await cache.store(file.kept.encrypted ?? Data(file.bytes), forKey: name, retention: retention)
-                if let validators = file.kept.response.flatMap({ Validators($0) }) {
+                let data = original.kept.encrypted ?? Data(original.bytes)
+                await cache.store(data, forKey: name, retention: retention)
+                if let validators = original.kept.response.flatMap({ Validators($0) }) {
                     await cache.store(
                         validators.data, forKey: name, variant: Validators.variant, retention: retention)
                 }
             }
-            if let variant {
+            if let (variant, image) = thumbnail {
                 await cache.store(StoredImage(image).data, forKey: name, variant: variant, retention: retention)
             }
         }
-        return ((writesOriginal ? file.byteCount : 0) + (variant == nil ? 0 : image.byteCount), body)
+        return ((original?.byteCount ?? 0) + (thumbnail?.image.byteCount ?? 0), body)
     }
 
     /// A registered write, which must be passed to `enqueue`.

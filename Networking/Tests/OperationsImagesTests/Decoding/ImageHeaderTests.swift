@@ -78,6 +78,14 @@ struct ImageHeaderTests {
         }
     }
 
+    @Test func `stray bytes in front of the first scan and data behind the image do not matter`() throws {
+        let file = ImageFiles.jpeg(8, 8, progressive: true)
+        let scan = Array(ImageFiles.jpeg(8, 8, scans: 1).dropFirst(ImageFiles.jpeg(8, 8).count))
+        let scans = (0..<1000).flatMap { _ in scan }
+        #expect(try size(file + [0, 0, 0xFF, 0] + scan + [0xFF, 0xD9] + scans) == [8, 8, 1])
+        #expect(throws: ImageError.self) { try ImageHeader(file + scan + [0xFF, 0, 0xFF, 0xD0] + scans) }
+    }
+
     @Test func `a frame header cannot hide behind a zero after 0xFF`() throws {
         let large = ImageFiles.jpeg(60_000, 60_000).dropFirst(2)
         let small = ImageFiles.jpeg(8, 8).dropFirst(2)

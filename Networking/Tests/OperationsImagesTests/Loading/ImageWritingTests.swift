@@ -1,8 +1,9 @@
 import HTTPCaching
 import HTTPTestServer
+import HTTPTypes
 import Operations
 @testable import OperationsImages
-import OperationsNetworking
+@testable import OperationsNetworking
 import TestSupport
 import Testing
 
@@ -28,6 +29,26 @@ import Testing
             await loader.waitUntilIdle()
             #expect(loader.pipeline.state.withLock { $0.writing.isEmpty })
         }
+    }
+
+    @Test func `a write keeps no file that it does not write`() throws {
+        let loader = ImageLoader.plain { $0.cache = .inMemory() }
+        let request = HTTPRequestDescription(.get, "http://a/")
+        let key = ImageBoard.VariantKey(
+            original: .init(request: request, name: "a", policy: .default),
+            decoding: ImageDecodingOptions(maxPixelSize: 1))
+        for isStored in [true, false] {
+            let (gone, write) = try storing(key, isStored: isStored, in: loader.pipeline)
+            #expect(gone.isGone == isStored && write.byteCount == (isStored ? 4 : 5))
+        }
+    }
+
+    private func storing(
+        _ key: ImageBoard.VariantKey, isStored: Bool, in pipeline: ImagePipeline
+    ) throws -> (Weak, (byteCount: Int, body: @Sendable (HTTPCache) async -> Void)) {
+        let image = DecodedImage(try #require(RasterImage(width: 1, height: 1, pixels: [0, 0, 0, 0])))
+        let file = Original(bytes: [1], .init(encrypted: nil, response: nil, source: .disk, isStored: isStored))
+        return (Weak(file), try #require(pipeline.storing(image, of: file, key, isFirst: true)))
     }
 
     @Test func `writes of a name run in the order of their registration`() async throws {
