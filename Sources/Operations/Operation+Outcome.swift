@@ -55,8 +55,9 @@ extension Operation {
     ///
     /// Reading the property marks a failure as read. See `OperationQueue.unhandledFailureHandler`.
     public final var operationOutcome: OperationOutcome? {
-        noteFailureSeen()
-        return unseenOutcome
+        let outcome = unseenOutcome
+        if outcome != nil { noteFailureSeen() }
+        return outcome
     }
 
     /// The outcome, read by a recorder: a failure does not count as read.
@@ -76,7 +77,8 @@ extension Operation {
     public final func reportFailure(_ error: any Error) {
         guard !word.lifecycle.isFinished else { return }
         ownAttachments.withExtras { if $0.failure == nil { $0.failure = error } }
-        word.insert(.hasFailed)
+        // The operation may have ended meanwhile, and its outcome may have been read.
+        word.update { $0.isFinished ? nil : $0.inserting(.hasFailed) }
     }
 
     final func noteFailureSeen() {
@@ -84,5 +86,7 @@ extension Operation {
         attachments?.withLock { $0.extras?.isFailureSeen = true }
     }
 
-    final var reportedFailure: (any Error)? { attachments?.withLock { $0.extras?.failure } }
+    final var reportedFailure: (any Error)? {
+        word.lifecycle.contains(.hasFailed) ? attachments?.withLock { $0.extras?.failure } : nil
+    }
 }

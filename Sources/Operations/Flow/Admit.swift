@@ -39,11 +39,15 @@ extension OperationQueue {
         let hasBegun = operation.word.lifecycle.contains(.hasBegun)
         for gate in operation.gates {
             // Read for each gate: a gate that gives up cancels the operation, unless its `cancel()` is overridden.
-            let isCancelled = untracked { operation.isCancelled }
-            guard !isCancelled || hasBegun else { return true }
+            let isCancelled =
+                gate.protectsOthers ? operation.word.lifecycle.isCancelled : untracked { operation.isCancelled }
+            guard !isCancelled || hasBegun else { continue }
             switch isCancelled ? gate.mayContinue(operation) : gate.mayStart(operation) {
             case .passes: continue
             case .waits(let action):
+                for other in operation.gates where type(of: other).rank.rawValue > type(of: gate).rank.rawValue {
+                    other.lapse(operation)
+                }
                 putBack(operation)
                 action?(executorBeside)
                 return false

@@ -66,7 +66,9 @@ extension OperationQueue {
         let members: [Member]? = withState { state in
             let members = state.arrivals
             guard members.contains(where: { !$0.operation.word.lifecycle.isCancelled }) else { return nil }
-            return members.map { member in
+            return members.compactMap { member in
+                // An operation that has ended may still be about to leave.
+                guard !member.operation.word.lifecycle.isFinished else { return nil }
                 let isPromised = member.operation.word.update { $0.cancelPromised() } != nil
                 return Member(arrival: member.arrival, operation: member.operation, isPromised: isPromised)
             }

@@ -18,6 +18,13 @@ protocol OperationGate: AnyObject {
     /// Whether paused work may continue although the operation is cancelled. All gates of a lower rank let it pass.
     func mayContinue(_ operation: Operation) -> GateAnswer
 
+    /// Whether the gate protects other operations, so that an override of `isCancelled` alone exempts no operation: its
+    /// `main()` will run.
+    var protectsOthers: Bool { get }
+
+    /// Called when a gate of a lower rank makes a claimed operation wait. The gate gives up reservations.
+    func lapse(_ operation: Operation)
+
     /// Called when all gates have let the operation pass, and it is about to start.
     func willStart(_ operation: Operation, in queue: OperationQueue)
 
@@ -65,6 +72,8 @@ extension OperationGate {
     func mayStart(_ operation: Operation) -> GateAnswer { .passes }
     func mayContinue(_ operation: Operation) -> GateAnswer { .passes }
     func willStart(_ operation: Operation, in queue: OperationQueue) {}
+    var protectsOthers: Bool { false }
+    func lapse(_ operation: Operation) {}
     func putBack(_ operation: Operation) {}
     func leaves(_ operation: Operation) {}
     func obstacles(of operation: Operation) -> [GateObstacle] { [] }

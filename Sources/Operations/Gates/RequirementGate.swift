@@ -18,6 +18,12 @@ final class RequirementGate: OperationGate {
     // Other operations may have used the resources during the pause.
     func mayContinue(_ operation: Operation) -> GateAnswer { mayStart(operation) }
 
+    var protectsOthers: Bool { true }
+
+    func lapse(_ operation: Operation) {
+        if !requirements(of: operation).isEmpty { ResourcePool.stepOut(operation.scheduleID) }
+    }
+
     func putBack(_ operation: Operation) {
         if !requirements(of: operation).isEmpty { ResourcePool.withdraw(operation) }
     }

@@ -53,8 +53,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     /// was announced early.
     ///
     /// The default does nothing. Override it to release or complete objects that ``run()`` would have released or
-    /// completed. The call holds no lock, and is made on a thread of the queue or of the caller. For an operation that is
-    /// cancelled in a queue, the call precedes the announcement of `isFinished`.
+    /// completed. The call holds no lock, and is made on a thread of the queue or of the caller, before or after the
+    /// announcement of `isFinished`.
     open func runWasSkipped() {}
 
     /// Releases work that will not be done. Called by the task, or when there is none.
@@ -128,7 +128,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     var innerQueue: OperationQueue? { nil }
 
     final override func perform() -> Bool {
-        if word.lifecycle.contains(.gated), continueWork() { return false }
+        // The task may have ended while another task of the user kept the operation paused.
+        if word.lifecycle.contains(.gated), continueWork() { return taskReference.withLoaded { $0.hasEnded } == true }
         if !taskReference.isSet {
             let outer = word.lifecycle.hasQueue ? queue : nil
             makeTask(in: outer, inherits: outer == nil)

@@ -139,7 +139,13 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
             children.unfinished += 1
             children.count += 1
         }
+        operationStarts(operation)
         reportCounts()
+    }
+
+    /// Cancels an operation that the cancellation of all children has missed, because it was being added.
+    fileprivate final func operationStarts(_ operation: Operation) {
+        if !operation.word.lifecycle.isCancelled, !takesChildren { operation.cancel() }
     }
 
     private final var takesChildren: Bool { !isCancelled && !children.withLock { $0.isDecided } }
@@ -197,7 +203,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         override func work() async throws
     {
         childQueue.becomePlaced()
-        do { if !isCancelled { try await run() } } catch {
+        do {
+            if isCancelled { runWasSkipped() } else { try await run() }
+        } catch {
             await close()
             throw error
         }
@@ -217,6 +225,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         children.withLock { $0.isClosed = true }
         childQueue.becomePlaced()
         dismissChildren()
+        super.releaseWork()
     }
 
     /// Ends all children as cancelled, so that no caller waits for them forever.
@@ -330,8 +339,8 @@ private final class ChildWatcher: QueueWatcher {
     func operation(_ operation: Operation, did step: QueueStep) {
         switch step {
         case .wasAdded: group?.operationEnters(operation)
+        case .starts: group?.operationStarts(operation)
         case .hasFinished: group?.childHasEnded(operation)
-        default: break
         }
     }
 }

@@ -17,6 +17,11 @@ open class InvocationOperation: Operation, @unchecked Sendable {
         super.init()
     }
 
+    deinit {
+        Release.add(contents.exchange(Contents(invocation: contents.withLock { $0.invocation.spent }, isVoid: false)))
+        Release.run(in: .current)
+    }
+
     /// Creates an operation by selector; nil when the target does not declare the selector. See `SelectorResponding`.
     public convenience init?(target: Any, selector: Selector, object argument: Any? = nil) {
         guard let invocation = Invocation(target: target, selector: selector, object: argument) else { return nil }

@@ -170,6 +170,9 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         Descent.step { task.cancel() }
     }
 
+    /// Whether the body of a task that had begun has ended.
+    var hasEnded: Bool { lock.withLock { task == nil } }
+
     /// Releases the task, because the operation has ended.
     func end() {
         let (old, queue) = lock.withLock { (task.take(), heldQueue.exchange(0, ordering: .acquiringAndReleasing)) }

@@ -14,6 +14,7 @@ final class EventSource: QueueWatcher {
         let added = ContinuousClock.now
         var started: ContinuousClock.Instant?
         var isReady = false
+        var isCancelled = false
         var tokens: [NSKeyValueObservation] = []
         /// The events that are not yet reported, the earliest first.
         var pending: [(kind: OperationEvent.Kind, time: ContinuousClock.Instant)] = []
@@ -37,6 +38,12 @@ final class EventSource: QueueWatcher {
             guard !isReady else { return }
             isReady = true
             note(.ready)
+        }
+
+        func noteCancelled() {
+            guard !isCancelled else { return }
+            isCancelled = true
+            note(.cancelled)
         }
     }
 
@@ -103,7 +110,7 @@ final class EventSource: QueueWatcher {
         if kinds.contains(.cancelled) {
             tokens.append(
                 operation.observe(\.isCancelled) { [weak self] operation, _ in
-                    if operation.isCancelled { self?.note(operation) { $0.note(.cancelled) } }
+                    if operation.isCancelled { self?.note(operation) { $0.noteCancelled() } }
                 })
         }
         if kinds.contains(.ready) {
@@ -119,7 +126,9 @@ final class EventSource: QueueWatcher {
             return true
         }
         guard isKept else { return tokens.forEach { $0.invalidate() } }
+        // The values may have changed before the observations began.
         if kinds.contains(.ready), untracked({ operation.isReady }) { note(operation) { $0.noteReady() } }
+        if kinds.contains(.cancelled), untracked({ operation.isCancelled }) { note(operation) { $0.noteCancelled() } }
     }
 
     private func start(_ operation: Operation) {

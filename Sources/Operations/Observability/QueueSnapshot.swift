@@ -50,7 +50,7 @@ extension OperationQueue {
                 for kind in Set(own.map(\.kind)) { reasons[kind, default: 0] += 1 }
             }
         }
-        let (oldestAge, throughput) = statistics.answer(for: survey.operations.first ?? nil)
+        let (oldestAge, throughput) = statistics.answer(for: survey.operations)
         return QueueSnapshot(
             queue: readName() ?? "", executing: executing, waiting: survey.members.count - executing,
             waitingReasons: reasons, oldestAge: survey.members.isEmpty ? nil : oldestAge, throughput: throughput)
@@ -87,10 +87,15 @@ final class QueueStatistics: QueueWatcher {
         }
     }
 
-    func answer(for oldest: Operation?) -> (age: Duration, throughput: Double) {
+    /// Returns the age of the oldest of these operations, and the throughput.
+    func answer(for operations: [Operation?]) -> (age: Duration, throughput: Double) {
         let now = ContinuousClock.now
         return state.withLock { state in
-            let added = oldest.flatMap { state.added[ObjectIdentifier($0)] } ?? state.begin
+            // Operations may have ended since they were listed. Then they have no entry any more.
+            let oldest = operations.first { operation in
+                operation.map { state.added[ObjectIdentifier($0)] != nil || !$0.word.lifecycle.isFinished } == true
+            }
+            let added = oldest?.map { state.added[ObjectIdentifier($0)] ?? state.begin } ?? now
             return (now - added, state.finished.perSecond(at: (now - state.begin).wholeNanoseconds))
         }
     }

@@ -53,7 +53,10 @@ open class RetryOperation: AsyncOperation, @unchecked Sendable {
         try await run()
     }
 
-    override func releaseWork() { retry = nil }
+    override func releaseWork() {
+        retry = nil
+        super.releaseWork()
+    }
 
     override var innerQueue: OperationQueue? { attempts }
 

@@ -63,6 +63,48 @@ import Testing
         await waiting.waitUntilFinished()
     }
 
+    @Test func `an operation that is paused in line lets others pass`() async {
+        let (queue, name) = (OperationQueue.serial(), "a name of a paused operation")
+        let holder = HoldingOperation(.exclusive(name))
+        OperationQueue().addOperation(holder)
+        await holder.hasBegun.pass()
+        let (paused, other) = (TaskOperation {}, TaskOperation {})
+        for operation in [paused, other] { operation.addRequirement(.exclusive(name)) }
+        queue.addOperation(paused)
+        // It stands in line when the next operation has run.
+        await queue.addTask {}.waitUntilFinished()
+        paused.pause()
+        queue.addOperation(other)
+        await queue.addTask {}.waitUntilFinished()
+        holder.mayEnd.open()
+        await other.waitUntilFinished()
+        #expect(!paused.isFinished)
+        paused.resume()
+        await paused.waitUntilFinished()
+    }
+
+    @Test func `an operation that only overrides isCancelled does not run beside the holder of its name`() async {
+        final class OwnFlag: Operation, @unchecked Sendable {
+            let (flag, runs) = (Guarded(false), Journal<Int>())
+            override var isCancelled: Bool { flag.withLock { $0 } }
+            override func cancel() { flag.withLock { $0 = true } }
+            override func main() { runs.append(0) }
+        }
+        let (queue, name) = (OperationQueue.serial(), "a name of an overridden isCancelled")
+        let holder = HoldingOperation(.exclusive(name))
+        OperationQueue().addOperation(holder)
+        await holder.hasBegun.pass()
+        let operation = OwnFlag()
+        operation.addRequirement(.exclusive(name))
+        operation.cancel()
+        queue.addOperation(operation)
+        await queue.addTask {}.waitUntilFinished()
+        #expect(operation.runs.entries.isEmpty)
+        holder.mayEnd.open()
+        await operation.waitUntilFinished()
+        #expect(operation.runs.entries.count == 1)
+    }
+
     @Test(arguments: [false, true])
     func `no resource is held while a condition is tested`(addsConditionFirst: Bool) async {
         let pool = ResourcePool(["unit": 1])

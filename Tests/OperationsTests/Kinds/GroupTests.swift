@@ -261,6 +261,66 @@ import Testing
         #expect(weakGroup.isGone && weakChild.isGone)
     }
 
+    @Test(arguments: [GroupOperation.Policy.firstSuccess, .failFast])
+    func `the child that decides is not cancelled, and each other child is cancelled once`(
+        policy: GroupOperation.Policy
+    ) async {
+        let group = GroupOperation(policy: policy)
+        let (decides, waits) = (CancelCounter(), CancelCounter())
+        for child in [waits, decides] { group.addChild(child) }
+        OperationQueue().addOperation(group)
+        await waits.hasBegun.pass()
+        await decides.hasBegun.pass()
+        if case .failFast = policy { decides.reportFailure(Failure.expected) }
+        decides.mayEnd.open()
+        await group.waitUntilFinished()
+        #expect(decides.calls.entries.count == 0 && waits.calls.entries.count == 1)
+    }
+
+    @Test func `an operation that a child adds to its current queue after the cancellation does not run`() async {
+        let ran = Journal<Int>()
+        let (hasBegun, mayAdd) = (AsyncGate(), AsyncGate())
+        let group = GroupOperation {
+            [
+                TaskOperation {
+                    hasBegun.open()
+                    await mayAdd.pass()
+                    OperationQueue.current?.addOperation { ran.append(0) }
+                }
+            ]
+        }
+        OperationQueue().addOperation(group)
+        await hasBegun.pass()
+        group.cancel()
+        mayAdd.open()
+        await group.waitUntilFinished()
+        #expect(ran.entries.isEmpty)
+    }
+
+    @Test func `a subclass of a group or a retry is called once when its work is skipped`() async {
+        final class Group: GroupOperation, @unchecked Sendable {
+            let skips = Journal<Int>()
+            override func runWasSkipped() { skips.append(0) }
+        }
+        final class Retry: RetryOperation, @unchecked Sendable {
+            let skips = Journal<Int>()
+            override func runWasSkipped() { skips.append(0) }
+        }
+        let group = Group()
+        let retry = Retry(
+            RetryPolicy(retries: 0), clock: ContinuousClock(), random: SystemRandomNumberGenerator()
+        ) { _ in BlockOperation {} }
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        for operation in [group, retry] as [AsyncOperation] {
+            queue.addOperation(operation)
+            operation.cancel()
+        }
+        queue.isSuspended = false
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(group.skips.entries.count == 1 && retry.skips.entries.count == 1)
+    }
+
     /// Rules Q9, Q13: the current queue of a child is the queue of the children.
     @Test func `an operation that a child adds to its current queue counts as a child`() async {
         let queue = OperationQueue()
@@ -287,5 +347,22 @@ import Testing
         addedMayEnd.open()
         await group.waitUntilFinished()
         #expect(added.isFinished && group.childCounts.ended == 5)
+    }
+}
+
+/// Counts the calls of its `cancel()`.
+private final class CancelCounter: AsyncOperation, @unchecked Sendable {
+    let (hasBegun, mayEnd) = (AsyncGate(), AsyncGate())
+    let calls = Journal<Int>()
+
+    override func run() async throws {
+        hasBegun.open()
+        await mayEnd.pass()
+    }
+
+    override func cancel() {
+        super.cancel()
+        calls.append(0)
+        mayEnd.open()
     }
 }

@@ -1,5 +1,6 @@
 import KeyValueObserving
 @testable import Operations
+import SchedulerCore
 import TestSupport
 import Testing
 
@@ -47,6 +48,27 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
         return queue
+    }
+
+    @Test(arguments: [false, true])
+    func `an operation whose work returns while another task keeps it paused finishes later`(isCancelled: Bool) async {
+        final class Absent: AsyncOperation, @unchecked Sendable {
+            let returns = AsyncGate()
+
+            override func run() async throws {
+                defer { returns.open() }
+                pause()
+                Task { await self.waitWhilePaused() }
+                while word.lifecycle.phase == .executing { await Task.yield() }
+            }
+        }
+        let (queue, operation) = (queue(), Absent())
+        queue.addOperation(operation)
+        await operation.returns.pass()
+        if isCancelled { operation.cancel() } else { operation.resume() }
+        await operation.waitUntilFinished()
+        await queue.addTask {}.waitUntilFinished()
+        #expect(operation.isFinished)
     }
 
     @Test func `a paused operation waits with the priority that it inherited while it ran`() async {

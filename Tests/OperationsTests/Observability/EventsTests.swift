@@ -1,6 +1,7 @@
-import Operations
 import TestSupport
 import Testing
+
+@testable import Operations
 
 @Suite(.timeLimit(.minutes(5))) struct EventsTests {
     @Test func `the events of a queue end with it`() async {
@@ -106,6 +107,37 @@ import Testing
             if finished == 2 { break }
         }
         #expect(cancelled.sorted() == ["TaskOperation<()> 'running'", "TaskOperation<()> 'waiting'"])
+    }
+
+    @Test func `a cancellation that is announced several times is one event`() async {
+        final class Announcing: Operation, @unchecked Sendable {
+            override func cancel() {
+                super.cancel()
+                for _ in 0..<3 {
+                    willChangeValue(for: \.isCancelled)
+                    didChangeValue(for: \.isCancelled)
+                }
+            }
+        }
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let words = Journal<String>()
+        let source = queue.addEventHandler { words.append($0.word) }
+        let operation = Announcing()
+        queue.addOperation(operation)
+        operation.cancel()
+        queue.isSuspended = false
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(words.entries.filter { $0 == "cancelled" }.count == 1)
+        queue.removeWatcher(source)
+    }
+
+    @Test func `the age of a snapshot is that of an operation that has not ended`() {
+        let (statistics, ended, waiting) = (QueueStatistics(), BlockOperation {}, BlockOperation {})
+        ended.start()
+        #expect(statistics.answer(for: [ended]).age == .zero)
+        statistics.operation(waiting, did: .wasAdded)
+        #expect(statistics.answer(for: [ended, waiting]).age < statistics.answer(for: [BlockOperation {}]).age)
     }
 
     @Test func `a stall is an event`() async {

@@ -47,6 +47,19 @@ import Testing
         #expect(notified.entries.isEmpty)
     }
 
+    @Test func `reading the outcome before the end does not mark the failure as read`() async {
+        let queue = OperationQueue()
+        let notified = Journal<String>()
+        queue.unhandledFailureHandler = { notified.append($0.operation) }
+        do {
+            let operation = TaskOperation {}
+            operation.reportFailure(Failure.expected)
+            #expect(operation.operationOutcome == nil)
+            await queue.addOperations([operation], waitUntilFinished: true)
+        }
+        while notified.entries.isEmpty { await Task.yield() }
+    }
+
     @Test func `without a handler an unread failure has no effect`() async {
         let queue = OperationQueue()
         queue.unhandledFailureHandler = nil
