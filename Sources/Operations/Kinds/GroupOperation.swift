@@ -145,7 +145,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
 
     /// Cancels an operation that the cancellation of all children has missed, because it was being added.
     fileprivate final func operationStarts(_ operation: Operation) {
-        if !operation.word.lifecycle.isCancelled, !takesChildren { operation.cancel() }
+        if !takesChildren, !untracked({ operation.isCancelled }) { operation.cancel() }
     }
 
     private final var takesChildren: Bool { !isCancelled && !children.withLock { $0.isDecided } }

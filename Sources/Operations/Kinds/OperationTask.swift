@@ -204,8 +204,8 @@ extension AsyncOperation {
     final func endBody(of task: OperationTask, _ hooks: BodyHooks) {
         // The task was cancelled from inside. A cancellation handler would report this, but costs more than a short task.
         if Task.isCancelled, !word.lifecycle.isCancelled { cancel() }
-        task.end()
         (hooks.reporter ?? progressReporter)?.didRunTask(of: self)
+        task.end()
         endAnnounced()
         task.forgetOperation()
     }

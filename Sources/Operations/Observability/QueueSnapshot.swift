@@ -93,7 +93,9 @@ final class QueueStatistics: QueueWatcher {
         return state.withLock { state in
             // Operations may have ended since they were listed. Then they have no entry any more.
             let oldest = operations.first { operation in
-                operation.map { state.added[ObjectIdentifier($0)] != nil || !$0.word.lifecycle.isFinished } == true
+                guard let operation else { return false }
+                return state.added[ObjectIdentifier(operation)] != nil
+                    || operation.word.lifecycle.phase.rawValue < Lifecycle.Phase.finishing.rawValue
             }
             let added = oldest?.map { state.added[ObjectIdentifier($0)] ?? state.begin } ?? now
             return (now - added, state.finished.perSecond(at: (now - state.begin).wholeNanoseconds))

@@ -102,6 +102,37 @@ import Testing
         #expect([first, second, last].allSatisfy { $0.cancelCount == 1 && $0.runCount == 0 })
     }
 
+    /// Rule A1: the work may continue after `main()`, until `isFinished` is announced.
+    private final class WorksOn: Operation, @unchecked Sendable {
+        // Sendable: atomic.
+        private let isOver = Atomic(false)
+        let (mainHasReturned, calls) = (Gate(), Journal<Int>())
+
+        override var isFinished: Bool { isOver.load(ordering: .acquiring) && super.isFinished }
+
+        override func start() {
+            super.start()
+            mainHasReturned.open()
+        }
+
+        override func cancel() {
+            super.cancel()
+            calls.append(0)
+            willChangeValue(for: \.isFinished)
+            isOver.store(true, ordering: .releasing)
+            didChangeValue(for: \.isFinished)
+        }
+    }
+
+    @Test func `an operation whose work continues after main is cancelled with its queue`() {
+        let (queue, operation) = (OperationQueue(), WorksOn())
+        queue.addOperation(operation)
+        operation.mainHasReturned.pass()
+        queue.cancelAllOperations()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(operation.calls.entries.count == 1)
+    }
+
     private final class OwnFlag: Operation, @unchecked Sendable {
         // Sendable: atomic.
         private let flag = Atomic(false)

@@ -297,6 +297,20 @@ import Testing
         #expect(ran.entries.isEmpty)
     }
 
+    @Test func `a child that only overrides isCancelled is cancelled once`() async {
+        final class OwnFlag: Operation, @unchecked Sendable {
+            let calls = Journal<Int>()
+            override var isCancelled: Bool { !calls.entries.isEmpty }
+            override func cancel() { calls.append(0) }
+        }
+        let (group, child) = (GroupOperation(), OwnFlag())
+        group.maxConcurrentOperationCount = 1
+        group.addChildTask { throw Failure.expected }
+        group.addChild(child)
+        await OperationQueue().addOperations([group], waitUntilFinished: true)
+        #expect(child.calls.entries.count == 1)
+    }
+
     @Test func `a subclass of a group or a retry is called once when its work is skipped`() async {
         final class Group: GroupOperation, @unchecked Sendable {
             let skips = Journal<Int>()

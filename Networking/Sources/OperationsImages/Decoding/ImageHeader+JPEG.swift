@@ -41,7 +41,13 @@ extension ImageHeader {
             switch marker {
             case 0x01, 0xD0...0xD8: continue
             case 0xD9: return nil
-            case 0xDA: return reader.skip(2) ? reader.byte() : nil
+            case 0xDA:
+                guard let length = reader.bigEndian(2), length >= 3, let count = reader.byte(),
+                    reader.skip(length - 3)
+                else {
+                    return nil
+                }
+                return count
             default: guard try skipSegment(&reader) else { return nil }
             }
         }
@@ -52,11 +58,13 @@ extension ImageHeader {
         var scans = 1
         while let marker = soughtMarker(&reader) {
             switch marker {
-            case 0x01, 0xD0...0xD8: continue
+            // Below 0xC0 no marker has a segment. libjpeg passes over those that it finds in the data of a scan.
+            case 0x01...0xBF, 0xD0...0xD8: continue
             // Other data may follow the image.
             case 0xD9: return
-            case 0xDA: scans += 1
-            default: guard try skipSegment(&reader) else { return }
+            default:
+                if marker == 0xDA { scans += 1 }
+                guard try skipSegment(&reader) else { return }
             }
             guard scans <= scanLimit else {
                 throw .undecodable(.jpeg, reason: "there are more than \(scanLimit) scans")

@@ -22,7 +22,8 @@ public final class ImageLoader: Sendable {
     public init(_ configuration: Configuration = Configuration()) { pipeline = ImagePipeline(configuration) }
 
     deinit {
-        guard isSuspended || queue.isSuspended && !pipeline.state.withLock({ $0.backlog.isFull }) else { return }
+        // The program may have suspended the queue itself.
+        guard isSuspended else { return pipeline.applySuspension() }
         // Without the loader no code could resume the queue. A cancelled operation ends when it starts.
         cancelAll()
         isSuspended = false

@@ -84,6 +84,10 @@ struct ImageHeaderTests {
         let scans = (0..<1000).flatMap { _ in scan }
         #expect(try size(file + [0, 0, 0xFF, 0] + scan + [0xFF, 0xD9] + scans) == [8, 8, 1])
         #expect(throws: ImageError.self) { try ImageHeader(file + scan + [0xFF, 0, 0xFF, 0xD0] + scans) }
+        // Neither the header of a scan nor a marker in its data hides the next scans.
+        for hiding in [[0xFF, 0xDA, 0, 8, 1, 0xFF, 0x11, 0x3F, 0x3F, 0], [0xFF, 0x02, 0xFF, 0xFF]] as [[UInt8]] {
+            #expect(throws: ImageError.self) { try ImageHeader(file + scan + hiding + scans) }
+        }
     }
 
     @Test func `a frame header cannot hide behind a zero after 0xFF`() throws {
