@@ -118,8 +118,7 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
     func claimed(
         _ operation: Operation, _ lifecycle: Lifecycle, at reading: PolicyReading?, in state: inout OperationQueue.State
     ) {
-        // Work that continues after a pause has started before.
-        guard let reading, !lifecycle.isCancelled, !lifecycle.containsAny([.unlisted, .hasBegun]) else { return }
+        guard let reading, !lifecycle.isCancelled, !lifecycle.contains(.unlisted) else { return }
         permits[operation.scheduleID] = limiter.started(at: reading.time)
     }
 

@@ -92,12 +92,6 @@ public class ClosureOperation: AsyncOperation, @unchecked Sendable {
 
     @usableFromInline
     override init() {}
-
-    deinit {
-        guard success != nil else { return }
-        Release.add(success.take() as Any)
-        Release.run(in: .current)
-    }
 }
 
 /// A closure in a structure: an optional function would be stored in a general form, which two more async functions convert.

@@ -1,4 +1,4 @@
-@testable import Operations
+import Operations
 import OperationsTesting
 import TestSupport
 import Testing
@@ -132,7 +132,7 @@ import Testing
     // MARK: - Captured operations
 
     enum Kind: CaseIterable {
-        case task, result, invocation, block, severalBlocks, completionBlock, condition, retry, failure
+        case task, invocation, block, severalBlocks, completionBlock, condition, retry, failure
     }
 
     private struct Holder: Error { let operation: Operation }
@@ -141,10 +141,6 @@ import Testing
         let operation: Operation
         switch kind {
         case .task: operation = TaskOperation { _ = previous.isFinished }
-        case .result:
-            let task = TaskOperation<Int> { 0 }
-            task.success = previous
-            operation = task
         case .invocation: operation = InvocationOperation(target: previous, method: Operation.cancel)
         case .block: operation = BlockOperation { _ = previous.isFinished }
         case .severalBlocks:
