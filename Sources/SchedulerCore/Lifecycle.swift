@@ -172,6 +172,8 @@ extension Lifecycle {
     @inlinable @inline(__always) public var isExempt: Bool { isCancelled && !contains(.hasBegun) }
     @inlinable @inline(__always) public var isExecuting: Bool { phase == .executing }
     @inlinable @inline(__always) public var isFinished: Bool { phase.rawValue >= Phase.ended.rawValue }
+    /// Whether a thread has claimed the end. Before that, the work may continue after `main()`.
+    @inlinable @inline(__always) public var hasClaimedEnd: Bool { phase.rawValue >= Phase.finishing.rawValue }
     /// Whether the operation waits in a queue or is being added to one.
     @inlinable @inline(__always) public var isInQueue: Bool { phase == .entering || phase == .enqueued }
     @inlinable @inline(__always) public var isPinned: Bool { contains(.inInbox) || contains(.evaluating) }

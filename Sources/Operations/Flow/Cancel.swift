@@ -68,9 +68,7 @@ extension OperationQueue {
             guard members.contains(where: { !$0.operation.word.lifecycle.isCancelled }) else { return nil }
             return members.compactMap { member in
                 // An operation that leaves is still a member. One that has run `main()` may work on (rule A1).
-                guard member.operation.word.lifecycle.phase.rawValue < Lifecycle.Phase.finishing.rawValue else {
-                    return nil
-                }
+                guard !member.operation.word.lifecycle.hasClaimedEnd else { return nil }
                 let isPromised = member.operation.word.update { $0.cancelPromised() } != nil
                 return Member(arrival: member.arrival, operation: member.operation, isPromised: isPromised)
             }

@@ -140,7 +140,7 @@ extension Operation {
     /// Records a dependent, or notifies it, because this operation has finished.
     private final func adopt(_ edge: Edge) {
         let lifecycle = word.lifecycle
-        guard lifecycle.phase.rawValue < Lifecycle.Phase.finishing.rawValue else { return notify(edge) }
+        guard !lifecycle.hasClaimedEnd else { return notify(edge) }
         switch dependents.push(edge) {
         case .pushed: break
         case .pushedAndDue: notifyAll(dependents.sweep())
@@ -149,7 +149,7 @@ extension Operation {
         // The word orders the finisher's step to `finishing` and this bit. Either the finisher sees the bit and notifies
         // the dependents, or this thread sees the phase and does so itself.
         if lifecycle.contains(.hasDependents) { return }
-        if word.insert(.hasDependents).phase.rawValue >= Lifecycle.Phase.finishing.rawValue { notifyDependents() }
+        if word.insert(.hasDependents).hasClaimedEnd { notifyDependents() }
     }
 }
 

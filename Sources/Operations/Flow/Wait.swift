@@ -119,8 +119,8 @@ extension OperationQueue {
     /// same queue.
     fileprivate func checkWait(for operation: Operation, in frame: ThreadContext.Frame) throws(OperationError) {
         guard frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() else { return }
-        let phase = frame.operation._withUnsafeGuaranteedRef { $0.word.lifecycle.phase }
-        guard phase.rawValue < Lifecycle.Phase.finishing.rawValue, maxConcurrentOperationCount == 1 else { return }
+        let hasClaimedEnd = frame.operation._withUnsafeGuaranteedRef { $0.word.lifecycle.hasClaimedEnd }
+        guard !hasClaimedEnd, maxConcurrentOperationCount == 1 else { return }
         throw .waitsInsideSerialQueue(operation: operation.label, queue: label)
     }
 
@@ -149,7 +149,7 @@ extension OperationQueue {
     private func checkWaitForAll(in frame: ThreadContext.Frame) throws(OperationError) {
         guard frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() else { return }
         let operation = frame.operation.takeUnretainedValue()
-        guard operation.word.lifecycle.phase.rawValue >= Lifecycle.Phase.finishing.rawValue else {
+        guard operation.word.lifecycle.hasClaimedEnd else {
             throw .waitsForItself(operation: operation.label)
         }
     }

@@ -95,7 +95,7 @@ final class QueueStatistics: QueueWatcher {
             let oldest = operations.first { operation in
                 guard let operation else { return false }
                 return state.added[ObjectIdentifier(operation)] != nil
-                    || operation.word.lifecycle.phase.rawValue < Lifecycle.Phase.finishing.rawValue
+                    || !operation.word.lifecycle.hasClaimedEnd
             }
             let added = oldest?.map { state.added[ObjectIdentifier($0)] ?? state.begin } ?? now
             return (now - added, state.finished.perSecond(at: (now - state.begin).wholeNanoseconds))
