@@ -106,6 +106,7 @@ final class KeyPolicy: QueuePolicy {
                 turnstile.becameReady(
                     id, key: member.key, lane: lifecycle.effectivePriority, arrival: arrival, segment: member.segment),
                 to: &state)
+            if !turnstile.isOffered(id) { state.policies.first(ResourceOffers.self)?.hasNoTurn(id) }
         }
     }
 
@@ -115,6 +116,7 @@ final class KeyPolicy: QueuePolicy {
             let lane = operation.word.lifecycle.effectivePriority
             state.handle(
                 .arrive(operation.asMember, .operation, lane: lane, service: operation.service, isReady: false))
+            state.policies.first(ResourceOffers.self)?.hasNoTurn(id)
         }
         for id in shift.offered { offer(id, in: &state) }
     }

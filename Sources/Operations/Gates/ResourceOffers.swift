@@ -3,13 +3,14 @@ import SchedulerCore
 /// The gated operations of a queue that resources are reserved for, and those that are not ready for their resources. See
 /// `Admit.swift`.
 ///
-/// A reservation holds as long as the queue has a free slot and a thread is likely to come. Otherwise operations of other
-/// queues that could run would wait for an operation that cannot.
+/// A reservation holds as long as the queue has a free slot, the operation has its turn, and a thread is likely to come.
+/// Otherwise operations of other queues that could run would wait for an operation that cannot.
 final class ResourceOffers: QueuePolicy {
     let rank = QueuePolicyRank.resources
     // In the order of the records, which a `Set` would not keep. The order of a `Set` differs between processes, and so would the
     // behavior of a manual executor with a seed (rule N4).
     private var offered = KeyedList<Schedule.ID>()
+    private var lapsing: [Schedule.ID] = []
     private var notReady = KeyedList<Schedule.ID>()
 
     func changed(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool, in state: inout OperationQueue.State) {
@@ -33,6 +34,13 @@ final class ResourceOffers: QueuePolicy {
         if lifecycle.contains(.gated) { stepsOut(operation) }
     }
 
+    func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
+        _ = offered.remove(operation.scheduleID)
+    }
+
+    /// Returns what is reserved for a ready operation that waits for its turn. It requests again when it has its turn.
+    func hasNoTurn(_ id: Schedule.ID) { if offered.remove(id) != nil { lapsing.append(id) } }
+
     /// Removes an operation from the lines of the resources that it waits for.
     private func stepsOut(_ operation: Operation) {
         _ = offered.remove(operation.scheduleID)
@@ -40,11 +48,13 @@ final class ResourceOffers: QueuePolicy {
     }
 
     func takeAction(in state: inout OperationQueue.State) -> PolicyAction? {
-        let lapsing = state.callsThreadSoon ? [] : offered.elements
-        let notReady = notReady.elements
-        guard !lapsing.isEmpty || !notReady.isEmpty else { return nil }
-        if !lapsing.isEmpty { offered = KeyedList() }
-        self.notReady = KeyedList()
+        if !state.callsThreadSoon, offered.count > 0 {
+            lapsing += offered.elements
+            offered = KeyedList()
+        }
+        guard !lapsing.isEmpty || notReady.count > 0 else { return nil }
+        let (lapsing, notReady) = (lapsing, notReady.elements)
+        (self.lapsing, self.notReady) = ([], KeyedList())
         return { _ in
             if !lapsing.isEmpty { ResourcePool.lapse(lapsing) }
             for id in notReady { ResourcePool.stepOut(id) }
@@ -68,6 +78,6 @@ extension OperationQueue.State {
 
     /// Whether a thread comes soon for operations that can start. If no thread comes, no resource stays reserved.
     fileprivate var callsThreadSoon: Bool {
-        machine.schedule.hasRoom && kind.isPool && underlyingQueue == nil && policies.first(KeyPolicy.self) == nil
+        machine.schedule.hasRoom && kind.isPool && underlyingQueue == nil
     }
 }
