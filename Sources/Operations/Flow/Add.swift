@@ -143,7 +143,7 @@ extension Operation {
             prepare(for: Unmanaged.passUnretained(queue))
             followPaths()
         }
-        if word.lifecycle.contains(.gated) { for gate in gates { gate.willAdd(self, to: queue) } }
+        notifyGatesOfWait(in: queue)
     }
 
     /// Returns the readiness and priority for the queue. Called again when a value has changed meanwhile.

@@ -67,6 +67,7 @@ extension OperationQueue {
             state.returnToWaiting(operation, old, hasBegun: false)
             return old
         }
+        operation.notifyGatesOfWait(in: self)
         if old.contains(.finishAnnounced) { operation.finishIfFinished() }
         // An operation with a promised cancellation has to be ready: the next worker that claims it calls its `cancel()`.
         if andAsk || old.isExempt || old.containsAny([.askAgain, .cancelPromised]) {

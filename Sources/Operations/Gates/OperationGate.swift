@@ -9,8 +9,9 @@ import SchedulerCore
 protocol OperationGate: AnyObject {
     static var rank: OperationGateRank { get }
 
-    /// Called when a queue has claimed the operation, and has not listed it.
-    func willAdd(_ operation: Operation, to queue: OperationQueue)
+    /// Called before a queue lists the operation, after the operation has returned its slot, and when its group is placed
+    /// in a queue. Other threads may add gates during each of these changes.
+    func waits(_ operation: Operation, in queue: OperationQueue)
 
     /// Whether a claimed operation may start. The operation is not cancelled, and all gates of a lower rank let it pass.
     func mayStart(_ operation: Operation) -> GateAnswer
@@ -68,7 +69,7 @@ struct GateObstacle {
 }
 
 extension OperationGate {
-    func willAdd(_ operation: Operation, to queue: OperationQueue) {}
+    func waits(_ operation: Operation, in queue: OperationQueue) {}
     func mayStart(_ operation: Operation) -> GateAnswer { .passes }
     func mayContinue(_ operation: Operation) -> GateAnswer { .passes }
     func willStart(_ operation: Operation, in queue: OperationQueue) {}
@@ -106,6 +107,11 @@ extension Operation {
             return nil
         }
         if let error { throw error }
+    }
+
+    /// Notifies the gates that the operation waits in a queue.
+    final func notifyGatesOfWait(in queue: OperationQueue) {
+        if word.lifecycle.contains(.gated) { for gate in gates { gate.waits(self, in: queue) } }
     }
 
     /// Reports `reason` as a failure and cancels the operation.

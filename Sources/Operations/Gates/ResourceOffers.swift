@@ -38,7 +38,7 @@ final class ResourceOffers: QueuePolicy {
         _ = offered.remove(operation.scheduleID)
     }
 
-    /// Returns what is reserved for a ready operation that waits for its turn. It requests again when it has its turn.
+    /// Ends the offer to a ready operation that waits for its turn. The operation requests again when it has its turn.
     func hasNoTurn(_ id: Schedule.ID) { if offered.remove(id) != nil { lapsing.append(id) } }
 
     /// Removes an operation from the lines of the resources that it waits for.

@@ -109,6 +109,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         while let (operation, queue) = unplaced.popLast() {
             guard let inner = operation.innerQueue, inner.adoptKind(of: queue) else { continue }
             for member in inner.listed() {
+                member.notifyGatesOfWait(in: inner)
                 if let member = member as? AsyncOperation { unplaced.append((member, inner)) }
             }
             operation.innerQueueIsPlaced()

@@ -126,6 +126,8 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
             throw error
         }
         children.withLock { $0.entering -= 1 }
+        // The group may have been placed during the addition.
+        child.notifyGatesOfWait(in: childQueue)
         // The group may have been cancelled, or its policy may have decided, during the addition.
         if !takesChildren { child.cancel() }
         reportCounts()
@@ -202,7 +204,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     nonisolated(nonsending)
         override func work() async throws
     {
-        childQueue.becomePlaced()
+        if childQueue.becomePlaced() { for child in unfinishedChildren { child.notifyGatesOfWait(in: childQueue) } }
         do {
             if isCancelled { runWasSkipped() } else { try await run() }
         } catch {

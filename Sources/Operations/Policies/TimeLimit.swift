@@ -43,9 +43,7 @@ extension Operation {
             { try await clock.sleepFully(until: deadline) }
         }
         try changeGate(orNew: TimeLimitGate()) { $0.limits.append(limit) }
-        if word.lifecycle.isInQueue, let queue = queueWhileWaiting() {
-            for gate in gates { gate.willAdd(self, to: queue) }
-        }
+        if word.lifecycle.isInQueue, let queue = queueWhileWaiting() { notifyGatesOfWait(in: queue) }
     }
 }
 
@@ -82,7 +80,10 @@ private final class TimeLimitGate: OperationGate {
 
     @exclusivity(unchecked) var limits: [TimeLimit] = []
 
-    func willAdd(_ operation: Operation, to queue: OperationQueue) { begin(all: false, operation, queue) }
+    /// The timer of a child runs on a thread of the queue that its group is placed in, which is not known before.
+    func waits(_ operation: Operation, in queue: OperationQueue) {
+        if queue.isPlaced { begin(all: false, operation, queue) }
+    }
 
     /// Begins also deadlines that were set while a thread admitted the operation.
     func willStart(_ operation: Operation, in queue: OperationQueue) { begin(all: true, operation, queue) }

@@ -74,8 +74,8 @@ struct StallSurvey {
         switch lifecycle.phase {
         case .finishing, .finished: return settle(index, .moves, .finished)
         case .starting where untracked({ operation.isFinished }): return settle(index, .stuck, .finishNotAnnounced)
-        case .executing where operation is GroupOperation: return visitGroup(index, operation)
-        case .starting, .executing, .ended, .entering: return settle(index, .moves, .executing)
+        case .executing: return visitExecuting(index, operation)
+        case .starting, .ended, .entering: return settle(index, .moves, .executing)
         case .idle where untracked({ operation.isExecuting }): return settle(index, .moves, .executing)
         case .idle: visitIdle(index, operation)
         case .enqueued: visitWaiting(index, operation)
@@ -93,11 +93,11 @@ struct StallSurvey {
         noteFullPlace(Place(kind: .capacity, queue: queue), .capacity(queue: queue.readName() ?? ""), at: index)
     }
 
-    /// Visits a group, which proceeds when its children do.
-    private mutating func visitGroup(_ index: Int, _ operation: Operation) {
-        let children = (operation as? GroupOperation)?.unfinishedChildren ?? []
-        guard !children.isEmpty else { return settle(index, .moves, .executing) }
-        nodes[index].waitsFor = children.map { position(of: $0) }
+    /// Visits an executing operation. A group proceeds when its children do, and a retry operation when its attempt does.
+    private mutating func visitExecuting(_ index: Int, _ operation: Operation) {
+        let parts = (operation as? AsyncOperation)?.innerQueue?.listed() ?? []
+        guard !parts.isEmpty else { return settle(index, .moves, .executing) }
+        nodes[index].waitsFor = parts.map { position(of: $0) }
         ownReasons[index].append(.executing)
     }
 

@@ -37,10 +37,13 @@ extension OperationQueue {
     }
 
     /// Gives a queue threads of the pool, because its operation was started without a queue, or will never be added to
-    /// one.
-    func becomePlaced() {
+    /// one. False: nothing has changed.
+    @discardableResult
+    func becomePlaced() -> Bool {
         state.withLock { state in
-            if case .unplaced = state.kind { state.kind = .pool }
+            guard case .unplaced = state.kind else { return false }
+            state.kind = .pool
+            return true
         }
     }
 

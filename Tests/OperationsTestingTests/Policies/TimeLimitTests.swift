@@ -40,9 +40,13 @@ import Testing
         override func run() async throws { try await clock.sleep(for: .seconds(10)) }
     }
 
-    @Test func `a deadline that is set while a worker admits the operation is kept`() {
+    @Test(arguments: [false, true])
+    func `a deadline that is set while a worker admits the operation is kept`(waitsAfterwards: Bool) {
         let (queue, operation, clock) = (executor.makeQueue(), Admitted(clock), clock)
         operation.dependencyFailurePolicy = .cancel
+        if waitsAfterwards {
+            operation.addCondition(.notBefore(clock.now.advanced(by: .seconds(10)), clock: clock))
+        }
         queue.addOperation(operation)
         operation.whileAdmitted.withLock { hook in
             hook = { [unowned operation] in
@@ -52,6 +56,21 @@ import Testing
         executor.runUntilIdle(advancing: clock)
         #expect(operation.isCancelled && operation.isFinished)
         #expect(clock.now.offset == .seconds(3) && clock.sleeperCount == 0)
+    }
+
+    @Test func `the deadline of a child is measured in steps of the executor that runs the group`() {
+        for addsGroupFirst in [true, false] {
+            let (queue, group, child) = (executor.makeQueue(), GroupOperation(), BlockOperation {})
+            child.addDependency(Operation())
+            child.setDeadline(clock.now.advanced(by: .seconds(3)), clock: clock)
+            queue.isSuspended = true
+            if addsGroupFirst { queue.addOperation(group) }
+            group.addChild(child)
+            if !addsGroupFirst { queue.addOperation(group) }
+            queue.isSuspended = false
+            executor.runUntilIdle(advancing: clock)
+            #expect(child.isFinished && group.isFinished && clock.sleeperCount == 0)
+        }
     }
 
     @Test func `addTask and run take a time limit, and a limit of zero is over at the start`() async throws {

@@ -71,8 +71,8 @@ import Testing
 }
 
 #if !canImport(ObjectiveC)
-/// The bytes of an instance, as the runtime allocates them: a field of the class's metadata, after its kind, its
-/// superclass, its flags and its address point. The size of a block that the C library returns is no measure: a free
+/// The bytes of an instance, as the runtime allocates them. The metadata of a class has them after the kind, the
+/// superclass, the flags and the address point. The size of a block that the C library returns is no measure: a free
 /// block that is 16 bytes too large is not split.
 private func instanceSize(_ type: AnyClass) -> UInt32 {
     unsafeBitCast(type, to: UnsafeRawPointer.self).load(fromByteOffset: 24, as: UInt32.self)

@@ -84,6 +84,31 @@ import Testing
         group.waitUntilFinished()
     }
 
+    @Test func `an attempt that needs the exclusive name of its retry operation is a stall, reported as a cycle`() {
+        let (gate, reports) = (Gate(), Journal<StallReport>())
+        let retry = RetryOperation(.init(retries: 0)) { _ in
+            let attempt = Operation(named: "attempt")
+            attempt.addRequirement(.exclusive("of a retry operation and its attempt"))
+            return attempt
+        }
+        retry.name = "r"
+        retry.addRequirement(.exclusive("of a retry operation and its attempt"))
+        retry.innerQueue?.stallHandler = { (report: StallReport) in
+            reports.append(report)
+            gate.open()
+        }
+        retry.innerQueue?.stallDelay = .milliseconds(1)
+        OperationQueue().addOperation(retry)
+        gate.pass()
+        let (a, b) = ("Operation 'attempt'", "RetryOperation 'r'")
+        #expect(
+            reports.entries[0].blocked[0].reasons == [
+                .exclusion("of a retry operation and its attempt", heldBy: b), .cycle([a, b, a]),
+            ])
+        retry.cancel()
+        retry.waitUntilFinished()
+    }
+
     @Test func `a child that waits for an operation behind its group is a stall`() {
         let (group, gate, reports) = (GroupOperation(), Gate(), Journal<StallReport>())
         let (child, behind) = (Operation(named: "child"), Operation(named: "behind"))
