@@ -41,6 +41,7 @@ extension Operation {
     ///
     /// - Parameter inAnyQueue: Whether the operation is raised to the task's priority also if its queue does not inherit
     ///   priorities.
+    @usableFromInline
     final func waitUntilFinished(inAnyQueue: Bool) async throws(OperationError) {
         try checkSuspension()
         guard !hasLeft else { return }

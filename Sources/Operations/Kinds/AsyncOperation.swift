@@ -107,7 +107,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     private final func placeInnerQueues(in queue: OperationQueue) {
         var unplaced: [(operation: AsyncOperation, queue: OperationQueue)] = [(self, queue)]
         while let (operation, queue) = unplaced.popLast() {
-            guard let inner = operation.innerQueue, inner.adoptKind(of: queue) else { continue }
+            guard let inner = operation.innerQueue else { continue }
+            inner.inheritsTaskContext = queue.inheritsTaskContext
+            guard inner.adoptKind(of: queue) else { continue }
             for member in inner.listed() {
                 member.notifyGatesOfWait(in: inner)
                 if let member = member as? AsyncOperation { unplaced.append((member, inner)) }

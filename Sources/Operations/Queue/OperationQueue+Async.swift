@@ -27,7 +27,8 @@ extension OperationQueue {
 
     /// Runs an async closure as an operation, and returns its result. See `addTask`.
     ///
-    /// A cancellation of the waiting task cancels the operation.
+    /// A cancellation of the waiting task cancels the operation. The waiting task raises the operation to its own priority,
+    /// unless `priority` is below normal.
     ///
     /// - Throws: The error of the closure. `CancellationError` when the operation was cancelled before its start.
     ///   `OperationError` when the caller holds the queue's only slot, or when the queue is full.
@@ -40,6 +41,10 @@ extension OperationQueue {
         try checkSuspension(for: operation)
         return try await withTaskCancellationHandler {
             if let key { try tryAddOperation(operation, limitKey: key) } else { try tryAddOperation(operation) }
+            // A task of normal priority would raise it again.
+            if priority.rawValue < Operation.QueuePriority.normal.rawValue {
+                try await operation.waitUntilFinished(inAnyQueue: false)
+            }
             return try await operation.value
         } onCancel: {
             operation.cancel()

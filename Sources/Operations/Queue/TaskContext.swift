@@ -8,8 +8,9 @@ extension OperationQueue {
     /// the queue creates the task when the operation starts. Then a waiting operation needs about a tenth of the memory, and
     /// many short operations take less time. The priority of the task is that of the operation's `qualityOfService`, or medium.
     ///
-    /// A change applies to operations that are added later. Operations inside a ``GroupOperation`` inherit from the task of the
-    /// group. O(1).
+    /// A change applies to operations that are added later. A ``GroupOperation`` or a ``RetryOperation`` that is added to the
+    /// queue also takes this setting for the operations that are added to it later. Earlier children of a group inherit from
+    /// the code that added them to the group. O(1).
     public final var inheritsTaskContext: Bool {
         get { !detachesTasks.load(ordering: .relaxed) }
         set { detachesTasks.store(!newValue, ordering: .relaxed) }

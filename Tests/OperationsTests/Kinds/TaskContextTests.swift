@@ -62,6 +62,30 @@ import Testing
         #expect(queue.inheritsTaskContext)
     }
 
+    @Test(arguments: [true, false])
+    func `children that are added to a group in a queue follow the setting of the queue`(inherits: Bool) async throws {
+        let queue = queue(inherits: inherits)
+        queue.isSuspended = true
+        let group = GroupOperation()
+        let early = Context.$name.withValue("adder") { group.addChildTask { Context.name } }
+        queue.addOperation(group)
+        let late = Context.$name.withValue("adder") { group.addChildTask { Context.name } }
+        queue.isSuspended = false
+        #expect(try await (early.value, late.value) == ("adder", inherits ? "adder" : "nobody"))
+    }
+
+    @Test(arguments: [true, false])
+    func `the attempts of a retry follow the setting of its queue`(inherits: Bool) async {
+        let queue = queue(inherits: inherits)
+        let name = Guarded("")
+        let retry = RetryOperation(.init(retries: 0)) { _ in
+            Context.$name.withValue("attempt") { TaskOperation { name.withLock { $0 = Context.name } } }
+        }
+        Context.$name.withValue("adder") { queue.addOperation(retry) }
+        await retry.waitUntilFinished()
+        #expect(name.withLock { $0 } == (inherits ? "adder" : "nobody"))
+    }
+
     @Test func `an operation that inherits nothing can be cancelled before, while and after it starts`() async {
         let queue = queue(inherits: false)
         for round in 0..<300 {

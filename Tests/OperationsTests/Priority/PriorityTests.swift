@@ -1,4 +1,5 @@
-import Operations
+@testable import Operations
+import SchedulerCore
 import TestSupport
 import Testing
 
@@ -146,6 +147,24 @@ import Testing
         held.queue.add("normal", .normal, to: log)
         held.release()
         #expect(log.entries == ["normal", "low", "high"])
+    }
+
+    @Test(arguments: [Priority.veryLow, .low, .normal])
+    func `a task that runs a closure raises it only if the task asks for no priority below normal`(
+        priority: Priority
+    ) async throws {
+        let held = HeldQueue()
+        let log = Journal<String>()
+        let caller = Task(priority: .high) {
+            try await held.queue.run(name: "awaited", priority: priority) { log.append("awaited") }
+        }
+        while held.queue.listed().first(where: { $0.name == "awaited" })?.word.lifecycle.contains(.hasWaiters) != true {
+            await Task.yield()
+        }
+        held.queue.add("normal", .normal, to: log)
+        held.release()
+        try await caller.value
+        #expect(log.entries == (priority == .normal ? ["awaited", "normal"] : ["normal", "awaited"]))
     }
 
     /// Rule P4.
