@@ -51,8 +51,12 @@ extension OperationQueue {
     @inline(__always)
     private func bring(_ operation: Operation) {
         if !operation.isPlainBlock || operation.word.lifecycle.contains(.gated) { operation.prepareWhileEntering(self) }
-        var entry: Operation.Entered?
-        while entry == nil { entry = operation.enqueue(operation.answerWhileEntering()) }
+        var entry = operation.enqueue(operation.answerWhileEntering())
+        while entry == nil {
+            // The change may be a new gate.
+            operation.notifyGatesOfWait(in: self)
+            entry = operation.enqueue(operation.answerWhileEntering())
+        }
         push(operation, last: nil)
         if entry == .finishAnnounced { operation.finishOrReconsider() }
         operation.waitsNow(in: self)
@@ -89,6 +93,7 @@ extension OperationQueue {
             var entry = operation.enqueue(answers?[index] ?? operation.answerWhileEntering())
             while entry == nil {
                 if !arePlain { pinned.push() }
+                operation.notifyGatesOfWait(in: self)
                 entry = operation.enqueue(operation.answerWhileEntering())
             }
             pinned.add(.passUnretained(operation))

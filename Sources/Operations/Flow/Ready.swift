@@ -33,7 +33,7 @@ extension Operation {
             let id = scheduleID
             let answer = word.decide { $0.answered(isReady: isReady) }
             switch answer {
-            case .askAgain: continue
+            case .askAgain: notifyGatesOfChange()
             case .settled(let next, let finishNow):
                 if let gatedQueue { Self.settledGated(id, next, gatedQueue) }
                 if finishNow { finishOrReconsider() }
@@ -57,10 +57,17 @@ extension Operation {
         let queue = queue
         let answer = word.decide { $0.answered(isReady: $0.contains(.ready)) }
         switch answer {
-        case .askAgain: askWhetherReady()
+        case .askAgain:
+            notifyGatesOfChange()
+            askWhetherReady()
         case .settled(_, let finishNow): if finishNow { finishOrReconsider() }
         case .push: pushReady(into: queue)
         }
+    }
+
+    /// Notifies the gates that there was a change during the question, which may be a new gate. The pin keeps the queue alive.
+    private final func notifyGatesOfChange() {
+        if let queue { notifyGatesOfWait(in: queue.takeUnretainedValue()) }
     }
 
     /// Pushes the answer to the queue, pinned. The operation may be released from the push on.

@@ -104,7 +104,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     /// Gives the inner queue the kind of the outer queue, and continues with the operations inside. A loop, because
     /// groups may be nested deep.
-    private final func placeInnerQueues(in queue: OperationQueue) {
+    final func placeInnerQueues(in queue: OperationQueue) {
         var unplaced: [(operation: AsyncOperation, queue: OperationQueue)] = [(self, queue)]
         while let (operation, queue) = unplaced.popLast() {
             guard let inner = operation.innerQueue else { continue }
@@ -129,6 +129,9 @@ open class AsyncOperation: Operation, @unchecked Sendable {
 
     /// The queue of the operation's parts, if the operation has parts.
     var innerQueue: OperationQueue? { nil }
+
+    /// The parts that the operation waits for.
+    var unfinishedParts: [Operation] { [] }
 
     final override func perform() -> Bool {
         // The task may have ended while another task of the user kept the operation paused.

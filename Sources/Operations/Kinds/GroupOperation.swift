@@ -127,11 +127,17 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         }
         children.withLock { $0.entering -= 1 }
         // The group may have been placed during the addition.
-        child.notifyGatesOfWait(in: childQueue)
+        childWaits(child)
         // The group may have been cancelled, or its policy may have decided, during the addition.
         if !takesChildren { child.cancel() }
         reportCounts()
         waitsNow(for: child)
+    }
+
+    /// Passes the threads of the group on to a child.
+    private final func childWaits(_ child: Operation) {
+        child.notifyGatesOfWait(in: childQueue)
+        (child as? AsyncOperation)?.placeInnerQueues(in: childQueue)
     }
 
     /// Counts an operation that a child adds to `OperationQueue.current`, which is the queue of the children.
@@ -204,7 +210,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     nonisolated(nonsending)
         override func work() async throws
     {
-        if childQueue.becomePlaced() { for child in unfinishedChildren { child.notifyGatesOfWait(in: childQueue) } }
+        // The addition of the group to its queue may have missed this group, which another thread was adding to a group.
+        if word.lifecycle.hasQueue, let queue { placeInnerQueues(in: queue.takeUnretainedValue()) }
+        if childQueue.becomePlaced() { unfinishedParts.forEach(childWaits) }
         do {
             if isCancelled { runWasSkipped() } else { try await run() }
         } catch {
@@ -279,7 +287,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     // MARK: - Children
 
     /// The operations that the group waits for, including its children.
-    override var operationsWaitedFor: [Operation] { super.operationsWaitedFor + unfinishedChildren }
+    override var operationsWaitedFor: [Operation] { super.operationsWaitedFor + unfinishedParts }
 
     /// The number of children that were added, and the number of children that have ended.
     package final var childCounts: (added: Int, ended: Int) {
@@ -296,7 +304,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     }
 
     /// The children that have not finished.
-    final var unfinishedChildren: [Operation] { childQueue.listed() }
+    final override var unfinishedParts: [Operation] { childQueue.listed() }
 
     /// Counts a child that has ended. nil: the child was refused, and is not counted any more.
     fileprivate final func childHasEnded(_ child: Operation?) {

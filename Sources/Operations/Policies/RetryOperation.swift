@@ -60,6 +60,12 @@ open class RetryOperation: AsyncOperation, @unchecked Sendable {
 
     override var innerQueue: OperationQueue? { attempts }
 
+    // An attempt may add other operations to the queue, which the retry operation does not wait for.
+    override var unfinishedParts: [Operation] {
+        let attempt = current.withLock { $0 }
+        return attempts.listed().filter { $0 === attempt }
+    }
+
     open override func cancel() {
         super.cancel()
         Descent.step { [current] in current.withLock { $0 }?.cancel() }

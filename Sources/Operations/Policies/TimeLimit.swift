@@ -43,7 +43,11 @@ extension Operation {
             { try await clock.sleepFully(until: deadline) }
         }
         try changeGate(orNew: TimeLimitGate()) { $0.limits.append(limit) }
-        if word.lifecycle.isInQueue, let queue = queueWhileWaiting() { notifyGatesOfWait(in: queue) }
+        // If another thread adds, evaluates or admits the operation, that thread notifies the gates after this change.
+        let question = word.decide { $0.reconsidered() }
+        guard case .ask = question, let queue = queue?.takeUnretainedValue() else { return }
+        unpin()
+        notifyGatesOfWait(in: queue)
     }
 }
 

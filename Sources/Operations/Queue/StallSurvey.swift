@@ -95,7 +95,7 @@ struct StallSurvey {
 
     /// Visits an executing operation. A group proceeds when its children do, and a retry operation when its attempt does.
     private mutating func visitExecuting(_ index: Int, _ operation: Operation) {
-        let parts = (operation as? AsyncOperation)?.innerQueue?.listed() ?? []
+        let parts = (operation as? AsyncOperation)?.unfinishedParts ?? []
         guard !parts.isEmpty else { return settle(index, .moves, .executing) }
         nodes[index].waitsFor = parts.map { position(of: $0) }
         ownReasons[index].append(.executing)
@@ -274,7 +274,7 @@ extension Operation {
 
     /// Returns the queue that the operation waits in. The operation is pinned for a moment, so that it cannot leave, and
     /// the queue stays alive.
-    func queueWhileWaiting() -> OperationQueue? {
+    fileprivate func queueWhileWaiting() -> OperationQueue? {
         for _ in 0..<1000 {
             let question = word.decide { $0.reconsidered() }
             switch question {

@@ -147,6 +147,29 @@ import Testing
         #expect(!hasRun.withLock { $0 } && operation.isCancelled)
     }
 
+    @Test func `an operation that an attempt has added and that depends on the retry operation is no stall`() {
+        let (executor, clock) = (ManualExecutor(), VirtualClock())
+        let attempts = Guarded<OperationQueue?>(nil)
+        let policy = RetryPolicy(retries: 1, backoff: .constant(.seconds(30)), jitter: .none)
+        let later = BlockOperation {}
+        let retry = RetryOperation(policy, clock: clock) { number in
+            TaskOperation {
+                guard number == 1, let queue = OperationQueue.current else { return }
+                attempts.withLock { $0 = queue }
+                queue.addOperation(later)
+                throw Refusal()
+            }
+        }
+        later.addDependency(retry)
+        executor.makeQueue().addOperation(retry)
+        executor.runUntilIdle()
+        #expect(attempts.withLock { $0?.stallReport()?.description } == nil)
+        executor.runUntilIdle(advancing: clock)
+        #expect(later.isFinished)
+    }
+
+    private struct Refusal: Error {}
+
     @Test func `cancelling a retry operation cancels the attempt`() async throws {
         let queue = OperationQueue()
         let begins = AsyncGate()

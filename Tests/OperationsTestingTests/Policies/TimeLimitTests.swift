@@ -58,6 +58,82 @@ import Testing
         #expect(clock.now.offset == .seconds(3) && clock.sleeperCount == 0)
     }
 
+    /// Runs a closure when its readiness is read for the n-th time.
+    private final class Asked: BlockOperation, @unchecked Sendable {
+        // Sendable: guarded.
+        let hook = Guarded<(reads: Int, body: @Sendable () -> Void)?>(nil)
+
+        override var isReady: Bool {
+            let body = hook.withLock { hook -> (@Sendable () -> Void)? in
+                hook?.reads -= 1
+                return hook?.reads == 0 ? hook?.body : nil
+            }
+            body?()
+            return super.isReady
+        }
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func `a deadline that is set while the readiness is read is kept`(read: Int) {
+        let (queue, operation, clock) = (executor.makeQueue(), Asked {}, clock)
+        let dependencies = [Operation(), Operation()]
+        for dependency in dependencies { operation.addDependency(dependency) }
+        operation.hook.withLock { hook in
+            hook = (
+                read,
+                { [unowned operation] in
+                    operation.setDeadline(clock.now.advanced(by: .seconds(3)), clock: clock)
+                }
+            )
+        }
+        queue.addOperation(operation)
+        operation.removeDependency(dependencies[0])
+        operation.willChangeValue(for: \.isReady)
+        operation.didChangeValue(for: \.isReady)
+        executor.runUntilIdle(advancing: clock)
+        #expect(operation.isCancelled && operation.isFinished)
+    }
+
+    @Test func `the deadline of a grandchild begins although its group waits, and another thread was adding the group`() {
+        let (queue, outer, child, clock) = (executor.makeQueue(), GroupOperation(), BlockOperation {}, clock)
+        let inner = PlacesItsGroup()
+        inner.addDependency(Operation())
+        inner.hook.withLock { $0 = { queue.addOperation(outer) } }
+        child.setDeadline(clock.now.advanced(by: .seconds(3)), clock: clock)
+        inner.addChild(child)
+        outer.addChild(inner)
+        executor.runUntilIdle(advancing: clock)
+        #expect(child.isCancelled && !inner.isExecuting)
+        outer.cancel()
+        executor.runUntilIdle()
+        #expect(child.isFinished && inner.isFinished && outer.isFinished)
+    }
+
+    /// Runs a closure while it is added to a group.
+    private final class PlacesItsGroup: GroupOperation, @unchecked Sendable {
+        // Sendable: guarded.
+        let hook = Guarded<(@Sendable () -> Void)?>(nil)
+
+        override var isReady: Bool {
+            hook.withLock { $0.take() }?()
+            return super.isReady
+        }
+    }
+
+    @Test func `the deadline of a grandchild begins although its group waits, in a group that is started by hand`() async {
+        let (outer, inner, child) = (GroupOperation(), GroupOperation(), BlockOperation {})
+        inner.addDependency(Operation())
+        child.setDeadline(clock.now.advanced(by: .seconds(3)), clock: clock)
+        inner.addChild(child)
+        outer.addChild(inner)
+        outer.start()
+        while clock.sleeperCount == 0 { await Task.yield() }
+        clock.advance(by: .seconds(3))
+        while !child.isCancelled { await Task.yield() }
+        outer.cancel()
+        await outer.waitUntilFinished()
+    }
+
     @Test func `the deadline of a child is measured in steps of the executor that runs the group`() {
         for addsGroupFirst in [true, false] {
             let (queue, group, child) = (executor.makeQueue(), GroupOperation(), BlockOperation {})
