@@ -51,11 +51,11 @@ extension OperationQueue {
     @inline(__always)
     private func bring(_ operation: Operation) {
         if !operation.isPlainBlock || operation.word.lifecycle.contains(.gated) { operation.prepareWhileEntering(self) }
-        var entry = operation.enqueue(operation.answerWhileEntering())
+        var entry: Operation.Entered?
         while entry == nil {
-            // The change may be a new gate.
-            operation.notifyGatesOfWait(in: self)
             entry = operation.enqueue(operation.answerWhileEntering())
+            // There was a change, which may be a new gate.
+            if entry == nil { operation.notifyGatesOfWait(in: self) }
         }
         push(operation, last: nil)
         if entry == .finishAnnounced { operation.finishOrReconsider() }

@@ -110,9 +110,13 @@ extension Operation {
     }
 
     /// Notifies the gates that the operation waits in a queue.
+    @inline(__always)
     final func notifyGatesOfWait(in queue: OperationQueue) {
-        if word.lifecycle.contains(.gated) { for gate in gates { gate.waits(self, in: queue) } }
+        if word.lifecycle.contains(.gated) { notifyGates(queue) }
     }
+
+    @inline(never)
+    private final func notifyGates(_ queue: OperationQueue) { for gate in gates { gate.waits(self, in: queue) } }
 
     /// Reports `reason` as a failure and cancels the operation.
     final func giveUp(_ reason: (any Error)?) {

@@ -94,7 +94,7 @@ import Testing
         #expect(operation.isCancelled && operation.isFinished)
     }
 
-    @Test func `the deadline of a grandchild begins although its group waits, and another thread was adding the group`() {
+    @Test func `the deadline of a grandchild begins in a waiting group that another thread was adding to its group`() {
         let (queue, outer, child, clock) = (executor.makeQueue(), GroupOperation(), BlockOperation {}, clock)
         let inner = PlacesItsGroup()
         inner.addDependency(Operation())
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `the deadline of a grandchild begins although its group waits, in a group that is started by hand`() async {
+    @Test func `the deadline of a grandchild begins in a waiting group whose group is started by hand`() async {
         let (outer, inner, child) = (GroupOperation(), GroupOperation(), BlockOperation {})
         inner.addDependency(Operation())
         child.setDeadline(clock.now.advanced(by: .seconds(3)), clock: clock)
