@@ -60,8 +60,9 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 
     // MARK: - Adding
 
-    /// Adds an operation. The call never runs the operation on the calling thread. O(1) on average. The call takes no lock, except
-    /// for each sixteenth operation that is added while the queue is full or suspended.
+    /// Adds an operation. The call never runs the operation on the calling thread. O(1) on average. While a worker keeps the queue
+    /// busy, the call takes no lock. It takes locks to call a worker, for policies and observers, and in an idle suspended queue.
+    /// While a queue is full or suspended, each sixteenth call takes a lock.
     ///
     /// The call stops the process if the operation is in a queue, executes or has finished. The call also stops the
     /// process if the queue has a capacity and is full. ``tryAddOperation(_:)`` throws an error instead.

@@ -27,7 +27,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     /// The reasons for which the operation waits; empty when it can start.
     public let reasons: [WaitingReason]
 
-    /// The most reasons that `description` lists. `reasons` has all of them.
+    /// The number of reasons that `description` lists of a longer list. It lists six of six. `reasons` has all of them.
     public static let describedReasons = 5
 
     /// The operation, the first `describedReasons` of its reasons, and the number of other reasons.

@@ -61,9 +61,9 @@ extension OperationQueue {
     /// - Throws: `CancellationError` if the task is cancelled before or while the caller waits, and the misuse errors of
     ///   `tryAddOperation`. If the method throws, the operation is not in the queue.
     public final func addOperationWaitingForCapacity(_ operation: Operation, limitKey key: String? = nil) async throws {
+        try Task.checkCancellation()
         let gate = additionPolicy(CapacityGate.self)
         if let gate {
-            try Task.checkCancellation()
             if !withState({ _ in gate.backlog.enter() }) {
                 operation.noteWait(forCapacityOf: self)
                 defer { operation.noteWait(forCapacityOf: nil) }

@@ -35,8 +35,9 @@ public struct DependencyFailure: Error, CustomStringConvertible {
 extension Operation {
     /// The reaction of the operation to a dependency that has failed or was cancelled. The default is `runAnyway`.
     ///
-    /// A queue reads the policy once, when all dependencies have finished and the queue is about to start the operation.
-    /// Setting the policy later has no effect.
+    /// A queue reads the policy each time it is about to start the operation, when all dependencies have finished. After a
+    /// condition or a resource has delayed the start, the queue reads it again. Once the operation has started, setting the
+    /// policy has no effect.
     public final var dependencyFailurePolicy: DependencyFailurePolicy {
         get { withGate(DependencyFailureGate.self) { $0.policy } ?? .runAnyway }
         set { try? changeGate(orNew: DependencyFailureGate()) { $0.policy = newValue } }

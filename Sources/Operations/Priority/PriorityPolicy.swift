@@ -57,7 +57,7 @@ extension OperationQueue {
     /// arrival.
     ///
     /// A policy does not change which operations are ready, how many run, or how barriers work. Keys, resources and rates
-    /// keep their own order. O(n) to set, O(n log n) if the order changes.
+    /// keep their own order. O(n) to set, O(n log n) if the order changes or inheritance is on.
     public final var priorityPolicy: PriorityPolicy {
         get { hooks.load()?.priorityPolicy.withLock { $0 } ?? .default }
         set { setPriorityPolicy(newValue) }
