@@ -45,9 +45,10 @@ extension Operation {
         try changeGate(orNew: TimeLimitGate()) { $0.limits.append(limit) }
         // If another thread adds, evaluates or admits the operation, that thread notifies the gates after this change.
         let question = word.decide { $0.reconsidered() }
-        guard case .ask = question, let queue = queue?.takeUnretainedValue() else { return }
+        guard case .ask = question else { return }
+        let queue = queue?.takeUnretainedValue()
         unpin()
-        notifyGatesOfWait(in: queue)
+        if let queue { notifyGatesOfWait(in: queue) }
     }
 }
 
