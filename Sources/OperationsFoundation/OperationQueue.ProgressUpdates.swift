@@ -28,7 +28,8 @@ extension OperationQueue {
 
         /// An iterator that reads the state after each tick. A state is therefore never older than the state before it.
         public struct Iterator: AsyncIteratorProtocol {
-            fileprivate weak var progress: QueueProgress?
+            // Strong: the last state may be read after the end of the queue, which ends the ticks. The progress holds no queue.
+            fileprivate let progress: QueueProgress?
             fileprivate var ticks: AsyncStream<Void>.Iterator?
             private var last: Element?
 

@@ -38,8 +38,17 @@ public struct ShedOrder {
         guard members[id] != rank else { return }
         members[id] = rank
         line.insert(id, at: rank)
-        if line.count > 2 * members.count + 64 { line.removeAll { rank, id in members[id] != rank } }
+        if line.count > 2 * members.count + 64 { sweep() }
     }
+
+    /// Removes skipped entries. A member that has left and waits again may have several entries of its rank.
+    private mutating func sweep() {
+        var kept: Set<ID> = []
+        line.removeAll { rank, id in members[id] != rank || !kept.insert(id).inserted }
+    }
+
+    /// The number of entries, skipped ones included.
+    var entryCount: Int { line.count }
 
     /// Removes a member that no longer waits. No effect on other members.
     public mutating func leaves(_ id: ID) { members[id] = nil }

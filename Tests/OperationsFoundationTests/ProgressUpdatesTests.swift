@@ -21,13 +21,35 @@ import Testing
     }
 
     @Test func `the states end when the queue is deallocated`() async {
-        var updates = OperationQueue().progressUpdates.makeAsyncIterator()
-        #expect(await updates.next() == nil)
         var queue: OperationQueue? = OperationQueue()
         var others = queue!.progressUpdates.makeAsyncIterator()
         #expect(await others.next()?.totalUnitCount == 0)
         queue = nil
         #expect(await others.next() == nil)
+    }
+
+    @Test func `a reader that is slower than the queue's last operations receives the last state`() async {
+        var queue: OperationQueue? = OperationQueue()
+        queue!.progress.totalUnitCount = 2
+        var updates = queue!.progressUpdates.makeAsyncIterator()
+        #expect(await updates.next()?.completedUnitCount == 0)
+        for _ in 0..<2 { queue!.addOperation {} }
+        await queue!.waitUntilAllOperationsAreFinished()
+        queue = nil
+        let last = await updates.next()
+        #expect(last?.fractionCompleted == 1 && last?.completedUnitCount == 2)
+        #expect(await updates.next() == nil)
+    }
+
+    @Test func `the fraction of a state is at most 1, also when more operations finish than the total`() async {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 1
+        for _ in 0..<3 { queue.addOperation {} }
+        await queue.waitUntilAllOperationsAreFinished()
+        for await update in queue.progressUpdates {
+            #expect(update.fractionCompleted == 1 && update.completedUnitCount == 3)
+            break
+        }
     }
 
     @Test(.timeLimit(.minutes(5)))

@@ -1,4 +1,4 @@
-import SchedulerCore
+@testable import SchedulerCore
 import TestSupport
 import Testing
 
@@ -86,5 +86,16 @@ import Testing
             }
             #expect(looks == count)
         }
+    }
+
+    @Test func `members that leave and wait again in turns leave few entries behind`() {
+        var order = ShedOrder(.lowest)
+        for _ in 0..<100 {
+            for id in 1...UInt(100) {
+                order.leaves(id)
+                order.waits(id, lane: .normal, arrival: UInt64(id))
+            }
+        }
+        #expect(order.count == 100 && order.entryCount <= 2 * 100 + 64)
     }
 }

@@ -127,8 +127,9 @@ extension RetryPolicy.Backoff {
         }
     }
 
-    /// Returns the delay before a retry, without jitter.
+    /// Returns the delay before a retry, without jitter. O(log retry).
     func delay(beforeRetry retry: Int) -> Duration {
+        let retry = max(retry, 1)
         switch self {
         case .none: return .zero
         case .constant(let delay): return delay
@@ -137,13 +138,14 @@ extension RetryPolicy.Backoff {
             return Double(retry) >= cap / step ? cap : min(step * retry, cap)
         case .exponential(let first, let factor, let cap):
             guard first > .zero else { return .zero }
-            // Multiplication stops at the cap, before it can overflow.
-            var (delay, growths) = (first, factor > 1 ? retry - 1 : 0)
-            while growths > 0, delay < cap {
-                delay = cap / delay <= factor ? cap : delay * factor
-                growths -= 1
+            // May become infinite. A duration that grows step by step would trap, or never grow from a few attoseconds.
+            var (growth, power, exponent) = (1.0, factor, retry - 1)
+            while exponent > 0 {
+                if exponent & 1 == 1 { growth *= power }
+                power *= power
+                exponent >>= 1
             }
-            return min(delay, cap)
+            return cap / first <= growth ? cap : first * growth
         }
     }
 }

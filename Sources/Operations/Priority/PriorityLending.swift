@@ -103,18 +103,22 @@ extension Operation {
 
     /// The dependencies and the awaited operations. See `operationsWaitedFor`.
     final var dependenciesAndAwaited: [Operation] {
-        (withDependencies { $0.holding } ?? []) + (attachments?.withLock { $0.extras?.awaited } ?? [])
+        let awaited = attachments?.withLock { $0.extras?.awaited.elements.map(\.operation) } ?? []
+        return (withDependencies { $0.holding } ?? []) + awaited
     }
 
     /// Records that this operation waits for another operation.
     private final func beginAwaiting(_ operation: Operation) {
-        ownAttachments.withExtras { $0.awaited.append(operation) }
+        ownAttachments.withExtras { extras in
+            let waits = extras.awaited.remove(operation.scheduleID)?.waits ?? 0
+            _ = extras.awaited.add(.init(operation: operation, waits: waits + 1), key: operation.scheduleID)
+        }
     }
 
     private final func endAwaiting(_ operation: Operation) {
         attachments?.withLock { state in
-            guard let index = state.extras?.awaited.firstIndex(where: { $0 === operation }) else { return }
-            _ = state.extras?.awaited.remove(at: index)
+            guard let waits = state.extras?.awaited.remove(operation.scheduleID)?.waits, waits > 1 else { return }
+            _ = state.extras?.awaited.add(.init(operation: operation, waits: waits - 1), key: operation.scheduleID)
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// A periodic search for changes that are not pushed.
 ///
@@ -10,11 +11,18 @@ enum ProgressLookout {
     /// The time until such a change is found.
     static let interval = Duration.milliseconds(50)
 
+    /// Threads of the library, because tasks that compute may occupy all threads of the concurrency runtime (rule A8).
+    private static let executor: any TaskExecutor = {
+        let queue = Operations.OperationQueue()
+        queue.qualityOfService = .utility
+        return queue.executorBeside
+    }()
+
     /// Starts a lookout. Each progress has at most one lookout at a time.
     static func begin(for progress: ContainedProgress) {
-        Task.detached(priority: .utility) { [weak progress] in
+        Task.detached(executorPreference: executor, priority: .utility) { [weak progress] in
             repeat {
-                do { try await Task.sleep(for: interval) } catch { return }
+                do { try await ContinuousClock().sleepFully(for: interval) } catch { return }
                 if let progress { ProgressTree.change(progress) { progress.takeInSilent() } }
             } while progress?.endsLookout() == false
         }
@@ -23,10 +31,10 @@ enum ProgressLookout {
     /// Starts a lookout for a plain progress. While only an interrupted change can be missing, each interval is twice the
     /// previous one.
     static func begin(for progress: Progress, _ number: Int) {
-        Task.detached(priority: .utility) { [weak progress] in
+        Task.detached(executorPreference: executor, priority: .utility) { [weak progress] in
             var pause = interval
             while true {
-                do { try await Task.sleep(for: pause) } catch { return }
+                do { try await ContinuousClock().sleepFully(for: pause) } catch { return }
                 guard let progress, ProgressTree.continues(number, at: progress) else { return }
                 switch ProgressTree.look(at: progress) {
                 case .none: return

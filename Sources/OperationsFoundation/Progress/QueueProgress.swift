@@ -73,11 +73,12 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
         return fractionCompleted
     }
 
-    /// The three numbers at one moment, including fractions of running operations.
+    /// The three numbers at one moment, including fractions of running operations. Foundation's fraction exceeds 1 when more
+    /// operations finish than the total.
     var update: OperationQueue.ProgressUpdates.Element {
         lookDown()
         return withLock {
-            .init(fractionCompleted: fractionCompleted, completedUnitCount: completed, totalUnitCount: total)
+            .init(fractionCompleted: min(fractionCompleted, 1), completedUnitCount: completed, totalUnitCount: total)
         }
     }
 

@@ -29,6 +29,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [Int.min, -1, 0, 1, .max])
+    func `the delay of any retry is between the first delay and the cap, and is found at once`(retry: Int) {
+        for factor in [1, 1 + 1e-10, 2, 1e300] {
+            let backoff = RetryPolicy.Backoff.exponential(.nanoseconds(1), factor: factor, cap: .seconds(60))
+            let delay = RetryPolicy(retries: .max, backoff: backoff, jitter: .none).delay(beforeRetry: retry)
+            #expect(delay == (retry == .max && factor > 1 ? .seconds(60) : .nanoseconds(1)))
+        }
+        let linear = RetryPolicy(retries: .max, backoff: .linear(.nanoseconds(1)), jitter: .none)
+        #expect(linear.delay(beforeRetry: retry) == (retry == .max ? .seconds(60) : .nanoseconds(1)))
+    }
+
     @Test func `jitter stays in its range and depends only on the generator`() throws {
         for (jitter, range) in [(RetryPolicy.Jitter.full, 0.0...1.0), (.equal, 0.5...1.0)] {
             let policy = RetryPolicy(retries: 1, backoff: .constant(.seconds(1)), jitter: jitter)
