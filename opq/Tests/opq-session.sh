@@ -155,6 +155,18 @@ check 'large outputs are not mixed' test "$(tr -s xy < out | grep -c '^[xy]$')" 
 (ulimit -v 4000000 && timeout 60 "$opq" run output.yml > out 2> err)
 check 'much output takes no memory' test "$(wc -c < out)" -gt 200000000
 
+items=$(seq -s ', ' 4000)
+cat > families.yml << END
+operations:
+  bad: { run: exit 1 }
+  one: { run: "true", each: [$items], after: bad }
+  two: { run: "true", each: [$items], after: one }
+END
+(ulimit -v 1000000 && timeout 60 "$opq" run families.yml --trace trace.json > out 2> err)
+check 'a family after a family takes memory for their members, not for all pairs of them' grep -q '^0 succeeded, 1 failed, 8000 skipped in ' out
+check 'each member of the later family is skipped for a reason' test "$(grep -cxE -- '– two\[[0-9]+\]  skipped: dependency one\[1\] was skipped' out)" -eq 4000
+check 'a trace contains the operations of the file only' test "$(grep -o '"ph":"X"' trace.json | wc -l)" -eq 8001
+
 (unset TMPDIR; export TMPDIR=/nowhere/at/all; timeout 60 "$opq" run good.yml > out 2> err)
 check 'a run that cannot begin exits with 2' test $? -eq 2
 check 'a missing TMPDIR is named' grep -q "cannot make a temporary file in '/nowhere/at/all': No such file" err

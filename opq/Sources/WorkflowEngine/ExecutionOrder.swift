@@ -47,24 +47,46 @@ struct ExecutionOrder {
     private(set) var cycles: [Cycle] = []
 
     /// Creates an order from the dependencies and the barriers of operations. The time is linear in the number of links.
+    ///
+    /// The links of families lead through joins, whose indices follow those of the operations. A join waits for all members
+    /// of a family, and the operations that come after the family wait for the join.
     init(_ operations: [PlannedOperation], barriers: BarrierOrder) {
-        let links = operations.indices.map { index in
-            operations[index].dependencies.map { Link(waiting: index, awaited: $0, reason: .after) }
+        let families = Array(Set(operations.lazy.flatMap(\.awaited).filter { $0.count > 1 }))
+        let joins = Dictionary(uniqueKeysWithValues: zip(families, operations.count...))
+        var links = operations.indices.map { index in
+            operations[index].awaited.map {
+                Link(waiting: index, awaited: joins[$0] ?? $0.lowerBound, reason: .after)
+            }
                 + (barriers.ahead[index].map { [Link(waiting: index, awaited: $0, reason: .behindBarrier)] } ?? [])
                 + (barriers.gathered[index] ?? []).map { Link(waiting: index, awaited: $0, reason: .gatheredByBarrier) }
         }
+        links += zip(families, operations.count...).map { family, join in
+            family.map { Link(waiting: join, awaited: $0, reason: .after) }
+        }
         var waiting = links.map(\.count)
-        var dependents = [[Int]](repeating: [], count: operations.count)
+        var dependents = [[Int]](repeating: [], count: links.count)
         for link in links.joined() { dependents[link.awaited].append(link.waiting) }
-        var isDone = [Bool](repeating: false, count: operations.count)
+        var isDone = [Bool](repeating: false, count: links.count)
         var ready = operations.indices.filter { waiting[$0] == 0 }
 
         func finish(_ finished: [Int]) {
             for index in finished { isDone[index] = true }
-            for dependent in finished.flatMap({ dependents[$0] }) where !isDone[dependent] {
-                waiting[dependent] -= 1
-                if waiting[dependent] == 0 { ready.append(dependent) }
+            var finished = finished
+            var freed: [Int] = []
+            while let index = finished.popLast() {
+                for dependent in dependents[index] where !isDone[dependent] {
+                    waiting[dependent] -= 1
+                    guard waiting[dependent] == 0 else { continue }
+                    if dependent < operations.count {
+                        freed.append(dependent)
+                    } else {
+                        isDone[dependent] = true
+                        finished.append(dependent)
+                    }
+                }
             }
+            // The order of the file. Without the sort, operations behind a join would precede others.
+            ready += freed.sorted()
         }
         var next = 0
         var firstLeft = 0
@@ -75,12 +97,22 @@ struct ExecutionOrder {
                 finish([ready[next]])
                 next += 1
             }
-            while firstLeft < isDone.count, isDone[firstLeft] { firstLeft += 1 }
-            guard firstLeft < isDone.count else { return }
+            while firstLeft < operations.count, isDone[firstLeft] { firstLeft += 1 }
+            guard firstLeft < operations.count else { return }
             // Every remaining operation waits for another remaining operation, so the links must lead to a cycle.
-            let cycle = search.cycle(from: firstLeft) { !isDone[$0] }
+            let path = search.cycle(from: firstLeft) { !isDone[$0] }
+            let cycle = Self.withoutJoins(path, operationCount: operations.count)
             cycles.append(cycle)
             finish(cycle.map(\.waiting))
+        }
+    }
+
+    /// Replaces the two links that meet at each join by one link. A cycle does not start with a join, because the index of a
+    /// join is larger than that of any operation.
+    private static func withoutJoins(_ cycle: Cycle, operationCount: Int) -> Cycle {
+        zip(cycle, cycle.dropFirst() + cycle.prefix(1)).filter { $0.0.waiting < operationCount }.map { link, next in
+            let awaited = link.awaited < operationCount ? link.awaited : next.awaited
+            return Link(waiting: link.waiting, awaited: awaited, reason: link.reason)
         }
     }
 }

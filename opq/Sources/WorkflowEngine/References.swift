@@ -2,7 +2,7 @@
 struct References {
     private let drafts: [WorkflowPlanner.Draft]
     private let indices: [String: Int]
-    private let families: [String: [Int]]
+    private let families: [String: Range<Int>]
     private let unknowable: Set<String>
     private var suggester = Suggester()
     private var known: Suggester.Candidates?
@@ -11,41 +11,37 @@ struct References {
     /// Creates a resolver for the names in `drafts`.
     ///
     /// - Parameters:
-    ///   - families: The indices of the members of every family, by the name of the family.
+    ///   - families: The members of every family, by the name of the family.
     ///   - unknowable: The families whose members are not all known. The resolver reports no unknown items of these
     ///     families.
-    init(to drafts: [WorkflowPlanner.Draft], families: [String: [Int]], unknowable: Set<String>) {
+    init(to drafts: [WorkflowPlanner.Draft], families: [String: Range<Int>], unknowable: Set<String>) {
         self.drafts = drafts
         self.families = families
         self.unknowable = unknowable
         indices = Dictionary(drafts.enumerated().map { ($1.operation.name, $0) }) { first, _ in first }
     }
 
-    /// Returns the operations on which the operation at `index` depends. Each operation appears once, with the place of its
-    /// first reference.
-    mutating func dependencies(of index: Int, diagnostics: inout Diagnostics) -> [Located<Int>] {
-        var dependencies: [Located<Int>] = []
-        var seen: Set<Int> = []
-        for reference in drafts[index].references {
-            let named = operations(named: reference, by: index, diagnostics: &diagnostics)
-            dependencies += named.filter { seen.insert($0).inserted }.map { Located($0, at: reference.position) }
+    /// Returns the operations and families on which the operation at `index` depends, with the places of their references.
+    mutating func dependencies(of index: Int, diagnostics: inout Diagnostics) -> [Located<Range<Int>>] {
+        drafts[index].references.compactMap { reference in
+            let awaited = operations(named: reference, by: index, diagnostics: &diagnostics)
+            return awaited.map { Located($0, at: reference.position) }
         }
-        return dependencies
     }
 
     private mutating func operations(
         named reference: Located<String>, by index: Int, diagnostics: inout Diagnostics
-    ) -> [Int] {
+    ) -> Range<Int>? {
         let name = reference.value
         let operation = drafts[index].operation.name
         if name == drafts[index].description.name.value || name == operation {
             diagnostics.report(
                 "'\(name)' cannot come after itself", at: reference.position, remedy: "remove it from 'after'")
-            return []
+            return nil
         }
-        if let index = indices[name] { return [index] }
+        if let index = indices[name] { return index..<index + 1 }
         if let members = families[name] { return members }
-        guard Template(name).placeholders.isEmpty else { return [] }
+        guard Template(name).placeholders.isEmpty else { return nil }
         let family = String(name.prefix { $0 != "[" })
         if family != name, families[family] != nil {
             if !unknowable.contains(family) {
@@ -53,12 +49,12 @@ struct References {
                     "'\(family)' has no item '\(name.dropFirst(family.count + 1).dropLast())'", at: reference.position,
                     remedy: suggester.suggestion(for: name, among: candidates(of: family)))
             }
-            return []
+            return nil
         }
         diagnostics.report(
             "unknown operation '\(name)'", at: reference.position,
             remedy: suggester.suggestion(for: name, among: candidates()))
-        return []
+        return nil
     }
 
     /// Returns the names in the file, computed once, because a file may contain as many errors as names.
@@ -72,7 +68,7 @@ struct References {
 
     private mutating func candidates(of family: String) -> Suggester.Candidates {
         if let known = members[family] { return known }
-        let made = Suggester.Candidates((families[family] ?? []).map { drafts[$0].operation.name })
+        let made = Suggester.Candidates((families[family] ?? 0..<0).map { drafts[$0].operation.name })
         members[family] = made
         return made
     }

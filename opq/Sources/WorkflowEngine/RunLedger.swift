@@ -13,7 +13,23 @@ public enum RunEvent: Sendable {
 
 /// A record of the results of a run, which passes the events of the run to a handler one at a time.
 final class RunLedger: Sendable {
-    private let conclusions: Mutex<[Conclusion?]>
+    private struct State {
+        var conclusions: [Conclusion?]
+        /// The results of `firstUnsuccessful(in:)` for families. Each member of another family may ask for the same result.
+        private var known: [Range<Int>: Int?] = [:]
+
+        init(conclusions: [Conclusion?]) { self.conclusions = conclusions }
+
+        /// Returns the first of the operations that did not succeed. All of them must have ended.
+        mutating func firstUnsuccessful(in awaited: Range<Int>) -> Int? {
+            if let known = known[awaited] { return known }
+            let first = awaited.first { conclusions[$0]?.outcome != .succeeded }
+            if awaited.count > 1 { known[awaited] = .some(first) }
+            return first
+        }
+    }
+
+    private let state: Mutex<State>
     private let events = OperationQueue()
     private let handler: @Sendable (RunEvent) -> Bool
     private let failsFast: Bool
@@ -26,7 +42,7 @@ final class RunLedger: Sendable {
     ///   - failsFast: Whether a failure cancels the run.
     ///   - handler: A function that receives every event. If the function returns `false`, the run is cancelled.
     init(operationCount: Int, failsFast: Bool, handler: @escaping @Sendable (RunEvent) -> Bool) {
-        conclusions = Mutex(Array(repeating: nil, count: operationCount))
+        state = Mutex(State(conclusions: Array(repeating: nil, count: operationCount)))
         events.maxConcurrentOperationCount = 1
         self.failsFast = failsFast
         self.handler = handler
@@ -39,15 +55,15 @@ final class RunLedger: Sendable {
 
     /// Returns the outcome of an operation that must not run, because a dependency or a barrier did not succeed.
     func obstacle(to operation: PlannedOperation, in plan: WorkflowPlan) -> Outcome? {
-        conclusions.withLock { conclusions in
-            let barrier = operation.barrierAhead.map { [($0, "barrier")] } ?? []
-            for (index, kind) in operation.dependencies.map({ ($0, "dependency") }) + barrier {
+        state.withLock { state in
+            let barrier = operation.barrierAhead.map { [($0..<$0 + 1, "barrier")] } ?? []
+            for (awaited, kind) in operation.awaited.map({ ($0, "dependency") }) + barrier {
+                guard let index = state.firstUnsuccessful(in: awaited) else { continue }
                 let name = plan.operations[index].name
-                switch conclusions[index]?.outcome {
-                case .succeeded: continue
+                switch state.conclusions[index]?.outcome {
                 case .failed: return .skipped("\(kind) \(name) failed")
                 case .skipped: return .skipped("\(kind) \(name) was skipped")
-                case .cancelled, nil: return .cancelled
+                default: return .cancelled
                 }
             }
             return nil
@@ -71,7 +87,7 @@ final class RunLedger: Sendable {
     /// Records the result of an operation, passes it to the handler, and then calls the closure. The operation finishes in
     /// the closure, so slow output delays the operations that produce it.
     func end(_ conclusion: Conclusion, at index: Int, spool: OutputSpool?, completion: @escaping @Sendable () -> Void) {
-        conclusions.withLock { $0[index] = conclusion }
+        state.withLock { $0.conclusions[index] = conclusion }
         if failsFast, case .failed = conclusion.outcome { cancelRun() }
         events.addOperation {
             self.notify(.ended(conclusion, spool))
@@ -83,8 +99,8 @@ final class RunLedger: Sendable {
     /// cancelled.
     func allConclusions(of operations: [PlannedOperation]) -> [Conclusion] {
         events.waitUntilAllOperationsAreFinished()
-        return conclusions.withLock { conclusions in
-            zip(operations, conclusions).map { $1 ?? Conclusion(name: $0.name, outcome: .cancelled) }
+        return state.withLock { state in
+            zip(operations, state.conclusions).map { $1 ?? Conclusion(name: $0.name, outcome: .cancelled) }
         }
     }
 

@@ -33,14 +33,21 @@ public struct PlannedOperation: Equatable, Sendable {
     /// Whether the operation is a barrier. A barrier starts after all operations queued before it in its queue, and
     /// operations queued after the barrier start after it ends.
     public let isBarrier: Bool
-    /// The indices of the operations that must succeed before this operation starts.
-    public internal(set) var dependencies: [Int] = []
+    /// The operations that must succeed before this operation starts, in the order of `after`. A family is one range.
+    var awaited: [Range<Int>] = []
     /// The index of the last barrier queued before this operation in its queue. The barrier must also succeed before this
     /// operation starts.
     public internal(set) var barrierAhead: Int?
 }
 
 extension PlannedOperation {
+    /// The indices of the operations that must succeed before this operation starts. O(dependencies): if a family comes after
+    /// a family, each member has all members of the other family.
+    public var dependencies: [Int] {
+        var seen: Set<Int> = []
+        return awaited.joined().filter { seen.insert($0).inserted }
+    }
+
     /// All environment variables that are added to those of this process. They are the variables of the file and, for a
     /// member of a family, the variables of the item such as `OPQ_ITEM`.
     public var variables: [String: String] {

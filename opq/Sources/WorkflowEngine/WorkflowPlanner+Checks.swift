@@ -81,13 +81,13 @@ extension WorkflowPlanner {
     }
 
     /// Reports cycles. Cycles that differ only in the items of families are reported as one cycle.
-    mutating func report(_ cycles: [ExecutionOrder.Cycle], dependencies: [[Located<Int>]]) {
+    mutating func report(_ cycles: [ExecutionOrder.Cycle], dependencies: [[Located<Range<Int>>]]) {
         var seen: Set<[String]> = []
         for cycle in cycles where seen.insert(cycle.map { drafts[$0.waiting].description.name.value }).inserted {
             let path = path(of: cycle.map(\.waiting) + [cycle[0].waiting])
             // Barriers wait only for earlier operations of the file, so each cycle contains a link of an `after` key.
             let reference = cycle.lazy.compactMap { link in
-                dependencies[link.waiting].first { $0.value == link.awaited }?.position
+                dependencies[link.waiting].first { $0.value.contains(link.awaited) }?.position
             }.first
             let message = "operations wait for each other: \(path.joined(separator: " → "))"
             diagnostics.report(message, at: reference, remedy: remedy(of: cycle))

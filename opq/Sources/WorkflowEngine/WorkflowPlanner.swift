@@ -46,7 +46,7 @@ struct WorkflowPlanner {
         }
         var references = References(to: drafts, families: families, unknowable: unknowable)
         let dependencies = drafts.indices.map { references.dependencies(of: $0, diagnostics: &diagnostics) }
-        for index in drafts.indices { drafts[index].operation.dependencies = dependencies[index].map(\.value) }
+        for index in drafts.indices { drafts[index].operation.awaited = dependencies[index].map(\.value) }
         let barriers = BarrierOrder(drafts.map(\.operation))
         let order = ExecutionOrder(drafts.map(\.operation), barriers: barriers)
         report(order.cycles, dependencies: dependencies)
@@ -56,10 +56,15 @@ struct WorkflowPlanner {
             describedCount: workflow.operations.count, hasFamilies: !families.isEmpty)
     }
 
-    private var families: [String: [Int]] {
-        var families = Dictionary(
-            workflow.operations.filter { $0.each != nil }.map { ($0.name.value, [Int]()) }, uniquingKeysWith: +)
-        for (index, draft) in drafts.enumerated() { families[draft.description.name.value]?.append(index) }
+    /// The members of each family, which follow each other in `drafts`.
+    private var families: [String: Range<Int>] {
+        var families: [String: Range<Int>] = [:]
+        for (index, draft) in drafts.enumerated() where draft.description.each != nil {
+            let name = draft.description.name.value
+            // An operation with a duplicate key, which the parser has reported, makes a family of its own.
+            let known = families[name].flatMap { $0.upperBound == index ? $0.lowerBound : nil }
+            families[name] = (known ?? index)..<index + 1
+        }
         return families
     }
 

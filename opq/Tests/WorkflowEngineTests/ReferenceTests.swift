@@ -103,6 +103,41 @@ struct ReferenceTests {
         #expect(plan.operations.map(\.dependencies) == [[], [], [0, 1], [1], [1], [0]])
     }
 
+    @Test func `an operation after a family depends on each member once`() throws {
+        let text = """
+            operations:
+              f: {run: x, each: [p, q]}
+              g: {run: x, each: [r, s], after: ["f[q]", f, f]}
+            """
+        let plan = try plan(of: text)
+        #expect(plan.operations.map(\.dependencies) == [[], [], [1, 0], [1, 0]])
+        #expect(plan.operations[3].awaited == [1..<2, 0..<2, 0..<2])
+    }
+
+    @Test func `a cycle through whole families names members only`() {
+        let text = """
+            operations:
+              first: {run: x, after: q}
+              p: {run: x, each: [i, j], after: q}
+              q: {run: x, each: [i, j], after: p}
+            """
+        #expect(
+            complaints(about: text) == [
+                "w:3:36: error: operations wait for each other: p[i] → q[i] → p[i]; remove one of them from an 'after'"
+            ])
+    }
+
+    @Test func `a possible order is that of the file after a member and after its family`() throws {
+        let text = """
+            operations:
+              f: {run: x, each: [p, q]}
+              all: {run: x, after: f}
+              one: {run: x, after: "f[q]"}
+              both: {run: x, after: ["f[p]", f]}
+            """
+        #expect(try plan(of: text).possibleOrder == [0, 1, 2, 3, 4])
+    }
+
     @Test func `the error of an unknown item suggests the nearest one`() {
         #expect(
             complaints(about: "operations: {f: {run: x, each: [one, two]}, g: {run: x, after: 'f[twoo]'}}") == [

@@ -117,6 +117,23 @@ struct RunTests {
             ])
     }
 
+    @Test func `the first failed member of a family is why later families are skipped`() async throws {
+        let text = """
+            operations:
+              f: {run: "test {item} = 1", each: [1, 2, 3]}
+              g: {run: x, each: [a, b], after: f}
+              h: {run: x, each: [a, b], after: [g, "f[1]"]}
+              good: {run: "true", each: [a, b], after: "f[1]"}
+            """
+        #expect(
+            try await outcomes(of: text, in: TemporaryDirectory()) == [
+                "f[1]": .succeeded, "f[2]": .failed(.exit(1)), "f[3]": .failed(.exit(1)),
+                "g[a]": .skipped("dependency f[2] failed"), "g[b]": .skipped("dependency f[2] failed"),
+                "h[a]": .skipped("dependency g[a] was skipped"), "h[b]": .skipped("dependency g[a] was skipped"),
+                "good[a]": .succeeded, "good[b]": .succeeded,
+            ])
+    }
+
     @Test func `a barrier separates the operations before it from those after it`() async throws {
         let text = """
             queues: {q: {concurrency: 4}, other: }
