@@ -18,7 +18,8 @@ public final class HTTPBodySource: Sendable {
     /// without a copy.
     ///
     /// - Parameters:
-    ///   - portions: The sequence of portions. One task iterates the sequence, at most once.
+    ///   - portions: The sequence of portions. One task iterates the sequence, at most once. The end of the request
+    ///     cancels the task.
     ///   - length: The length of all portions together, in bytes. The request fails if the actual length differs.
     public convenience init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64? = nil)
     where Portions.Element: Collection<UInt8> & Sendable {
@@ -28,7 +29,11 @@ public final class HTTPBodySource: Sendable {
     init<Portions: AsyncSequence & Sendable>(buffers portions: Portions, length: Int64? = nil)
     where Portions.Element == ByteBuffer {
         self.length = length
-        stream = { OutgoingStream(portions, length: length, $0) }
+        stream = { sending in
+            let relay = PortionRelay()
+            return OutgoingStream(
+                DetachedPortions(base: portions, relay: relay), length: length, sending, stop: { relay.stop() })
+        }
     }
 
     /// Returns the stream for one exchange.

@@ -9,13 +9,23 @@ final class OutgoingStream: Sendable {
     private let revoke: @Sendable () -> Void
     private let over: @Sendable () -> Void
 
-    /// - Parameter length: The length of all portions together; nil if it is unknown.
-    init<Portions: AsyncSequence & Sendable>(_ portions: Portions, length: Int64?, _ sending: Sending)
-    where Portions.Element == ByteBuffer {
+    /// - Parameters:
+    ///   - length: The length of all portions together; nil if it is unknown.
+    ///   - stop: Ends a wait for the next portion. Called when no further portion is needed, maybe twice.
+    init<Portions: AsyncSequence & Sendable>(
+        _ portions: Portions, length: Int64?, _ sending: Sending, stop: @escaping @Sendable () -> Void = {}
+    ) where Portions.Element == ByteBuffer {
         let source = RevocableBody.Source(PacedPortions(base: portions, sending: sending), length: length)
         body = .stream(RevocableBody(source: source), length: length.map { .known($0) } ?? .unknown)
-        revoke = { source.revoke() }
-        over = { source.exchangeIsOver() }
+        // The source first. Otherwise the source would report the end of the wait as an error of the body.
+        revoke = {
+            source.revoke()
+            stop()
+        }
+        over = {
+            source.exchangeIsOver()
+            stop()
+        }
     }
 
     deinit { over() }
@@ -71,13 +81,13 @@ where Portions.Element == ByteBuffer {
             switch content {
             case .unread(let portions): iterator = portions.makeAsyncIterator()
             case .read(let begun): iterator = begun
-            case .lent, .revoked: throw await end()
+            case .lent, .revoked: return try await end()
             }
             let portion: ByteBuffer?
             do {
                 portion = try await iterator.next()
             } catch {
-                if isRevoked { throw await end() }
+                if isRevoked { return try await end() }
                 throw error
             }
             let isWanted = state.withLock { state in
@@ -86,8 +96,7 @@ where Portions.Element == ByteBuffer {
                 if let portion { state.left? -= Int64(portion.readableBytes) }
                 return true
             }
-            if !isWanted { throw await end() }
-            return portion
+            return isWanted ? portion : try await end()
         }
 
         /// Whether the reader waits for the end of the exchange.
@@ -98,7 +107,10 @@ where Portions.Element == ByteBuffer {
         }
 
         /// Waits for the end of the exchange. An earlier end or error of the body would count as that of the exchange.
-        private func end() async -> CancellationError {
+        ///
+        /// - Returns: `nil` if all bytes were sent. The connection can then be reused.
+        /// - Throws: `CancellationError` if bytes are missing, or if their number is unknown.
+        private func end() async throws -> ByteBuffer? {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
                     if !state.isOver { state.waiter = continuation }
@@ -106,7 +118,8 @@ where Portions.Element == ByteBuffer {
                 }
                 if isOver { continuation.resume() }
             }
-            return CancellationError()
+            if state.withLock({ $0.left != 0 }) { throw CancellationError() }
+            return nil
         }
 
         func revoke() {
@@ -118,13 +131,11 @@ where Portions.Element == ByteBuffer {
         }
 
         func exchangeIsOver() {
-            let (waiter, old) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Content?) in
+            let (waiter, old) = state.withLock { state in
                 state.isOver = true
-                // A server may respond before it has received the whole body. The body must not outlive the request. If all
-                // bytes were sent, the reading task gets the end of the body, and the connection can be reused.
-                let isComplete = state.left == 0
-                defer { if !isComplete { state.content = .revoked } }
-                return (state.waiter.take(), isComplete ? nil : state.content)
+                // A server may respond before it has received the whole body. The body must not outlive the request.
+                defer { state.content = .revoked }
+                return (state.waiter.take(), state.content)
             }
             withExtendedLifetime(old) {}
             waiter?.resume()
