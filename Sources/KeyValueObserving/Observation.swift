@@ -23,7 +23,7 @@ import Synchronization
         /// The number of calls before a change whose call after the change is not recorded yet. Guarded by the observers' lock.
         @exclusivity(unchecked) var openPriors = 0
         /// See `Observation.last`.
-        @exclusivity(unchecked) var last: Any?
+        @exclusivity(unchecked) var last: LastValue?
     }
 
     init(_ property: PropertyDescription, _ options: NSKeyValueObservingOptions = []) {
@@ -61,14 +61,19 @@ import Synchronization
         var change = change
         if change.isIndirect, change.old == nil { change.old = last }
         // The change of a collection has only the elements concerned.
-        if !change.isPrior { extras?.last = change.kind == .setting ? change.new : read(object) }
+        if !change.isPrior { keep(change.kind == .setting ? change.new : read(object), of: object) }
         return change
     }
 
-    /// The value after the last change that was passed on, or at the beginning; nil unless the observation `keepsLast`.
+    /// The value after the last change that was passed on, or at the beginning; nil unless the observation `keepsLast`, and nil
+    /// for a deallocated object.
     ///
     /// Set while changes are held back. Afterwards only the notifying thread uses it.
-    final var last: Any? { extras?.last }
+    final var last: Any? { extras?.last?.known }
+
+    private final func keep(_ value: Any?, of object: AnyObject) {
+        extras?.last = LastValue(value) { read(object) }
+    }
 
     /// Whether the last value is kept, as the old value of a change that is known only after it was made.
     var keepsLast: Bool { dependsOnOthers && options.contains(.old) }
@@ -111,7 +116,7 @@ import Synchronization
     /// Called after registration, while changes are held back.
     ///
     /// A value that is read before registration could differ from the first value that the observer receives.
-    final func hasBegun(on object: AnyObject) { if keepsLast { extras?.last = read(object) } }
+    final func hasBegun(on object: AnyObject) { if keepsLast { keep(read(object), of: object) } }
 
     /// The number of calls before a change whose call after the change is not recorded yet. Guarded by the observers' lock.
     /// Always 0 without the option `prior`.

@@ -108,9 +108,13 @@ final class PathWatch: @unchecked Sendable {
 
     private func watch(_ name: String, of object: some KeyValueObservable) -> Level {
         let type = type(of: object)
-        let key = KeyTable.of(type).canonical(name)
-        let affecting = type.namesAffecting(name)
-        let level = LevelObservation(key, affectedBy: affecting) { [weak self] in self?.run(notifying: true) }
+        let table = KeyTable.of(type)
+        let property = PropertyDescription(
+            table.canonical(name), affectedBy: type.namesAffecting(name),
+            read: table.key(named: name)?.read ?? { _ in nil })
+        // The observation refers weakly to the old value, which the change keeps alive while the watch notifies.
+        let options: NSKeyValueObservingOptions = observation?.keepsLast ?? false ? .old : []
+        let level = LevelObservation(property, options) { [weak self] in self?.run(notifying: true) }
         object.start(level)
         return Level(object: object, observation: level)
     }
@@ -119,11 +123,14 @@ final class PathWatch: @unchecked Sendable {
         // Sendable: a constant.
         private let changed: @Sendable () -> Void
 
-        init(_ key: PropertyKey, affectedBy: Set<String>, _ changed: @escaping @Sendable () -> Void) {
+        init(
+            _ property: PropertyDescription, _ options: NSKeyValueObservingOptions,
+            _ changed: @escaping @Sendable () -> Void
+        ) {
             self.changed = changed
-            super.init(PropertyDescription(key, affectedBy: affectedBy))
+            super.init(property, options)
         }
 
-        override func notify(_ object: AnyObject, _ change: Change) { changed() }
+        override func notify(_ object: AnyObject, _ change: Change) { withExtendedLifetime(change) { changed() } }
     }
 }
