@@ -274,13 +274,21 @@ extension KeyValueRegistrar {
         if hasDependents { didChange(announcement, of: object) }
     }
 
-    /// Notifies one observer of a change that was not announced.
-    final func notify(_ change: Change, to observation: Observation, of object: AnyObject) {
-        var change = change
+    /// Notifies one observer of an indirect change that was not announced.
+    final func notifyIndirectly(_ observation: Observation, of object: AnyObject) {
+        var change = Change(observation.key)
+        change.isIndirect = true
         change.only = observation
-        var mustNotify = false
-        step { mustNotify = $0.note(change) }
-        if mustNotify { notify(change.key, of: object) }
+        var mustNotify: Bool?
+        while mustNotify == nil {
+            var noted = 0
+            step { noted = $0.beginRead(of: change.key) }
+            // Not read for the Observation framework. It would track the property anew.
+            if observation.needsNew { change.new = observation.read(object) }
+            // See `didChange`: another thread may have changed the property since it was read.
+            step { if $0.endRead(of: change.key) == noted { mustNotify = $0.note(change) } }
+        }
+        if mustNotify ?? false { notify(change.key, of: object) }
     }
 
     /// Withdraws an announcement: another thread made the change first, or nothing has changed.

@@ -58,8 +58,10 @@ import Synchronization
         var waiting = FirstInFirstOut<Change>()
         /// The number of changes that have been recorded.
         var noted = 0
+        /// The number of threads that read the property for a change that is not announced.
+        var reads = 0
 
-        var isOver: Bool { announced == 0 && !isNotifying }
+        var isOver: Bool { announced == 0 && !isNotifying && reads == 0 }
     }
 
     package init() {}
@@ -181,6 +183,22 @@ import Synchronization
         if turns[turn].isNotifying { return false }
         turns[turn].isNotifying = true
         return true
+    }
+
+    /// Begins a read of a property, and returns the number of its changes that have been recorded.
+    mutating func beginRead(of key: PropertyKey) -> Int {
+        let turn = turnIndex(of: key)
+        turns[turn].reads += 1
+        return turns[turn].noted
+    }
+
+    /// Ends a read of a property, and returns the number of its changes that have been recorded.
+    mutating func endRead(of key: PropertyKey) -> Int {
+        let turn = turnIndex(of: key)
+        let noted = turns[turn].noted
+        turns[turn].reads -= 1
+        endIfOver(turn)
+        return noted
     }
 
     /// Records a prior call for each observer that has no open prior call.

@@ -99,11 +99,7 @@ final class PathWatch: @unchecked Sendable {
             object = object.flatMap { KeyTable.of(type(of: $0)).key(named: name)?.child(of: $0) }
         }
         guard notifying, observation.isValid else { return }
-        var change = Change(observation.key)
-        change.isIndirect = true
-        // Not read for the Observation framework. It would track the property anew.
-        if observation.needsNew { change.new = observation.read(root) }
-        root.keyValueRegistrar.notify(change, to: observation, of: root)
+        root.keyValueRegistrar.notifyIndirectly(observation, of: root)
     }
 
     private func watch(_ name: String, of object: some KeyValueObservable) -> Level {
