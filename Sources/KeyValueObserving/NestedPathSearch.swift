@@ -130,10 +130,13 @@ struct PathStep: Hashable {
 
     /// Returns the steps of a key path. The description has a dot before each step, and may have dots in brackets.
     static func steps(of path: AnyKeyPath) -> [PathStep] {
-        var depth = 0
+        var (depth, last): (Int, Character) = (0, " ")
         let parts = path.debugDescription.split(omittingEmptySubsequences: false) { character in
+            defer { last = character }
             switch character {
             case "<", "(", "[": depth += 1
+            // The types of functions have arrows.
+            case ">" where last == "-": break
             case ">", ")", "]": depth -= 1
             default: return character == "." && depth == 0
             }

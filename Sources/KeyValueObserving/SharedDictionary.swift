@@ -33,10 +33,15 @@ final class SharedDictionary<Key: Hashable, Value>: @unchecked Sendable {
 
     /// Inserts a value and returns it, or returns the value that another thread has inserted.
     func insert(_ value: Value, for key: Key) -> Value {
+        // Released without the lock, because a key may hold objects of the user.
+        var removed: [Key: Value] = [:]
         pthread_rwlock_wrlock(lock)
-        defer { pthread_rwlock_unlock(lock) }
+        defer {
+            pthread_rwlock_unlock(lock)
+            withExtendedLifetime(removed) {}
+        }
         if let known = values[key] { return known }
-        if values.count >= limit { values = [:] }
+        if values.count >= limit { swap(&removed, &values) }
         values[key] = value
         return value
     }

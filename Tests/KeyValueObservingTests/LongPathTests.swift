@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Key paths with many steps, and classes that refer to one another.
-@Suite(.timeLimit(.minutes(1))) struct LongPathTests {
+@Suite(.timeLimit(.minutes(5))) struct LongPathTests {
     @Test func `a nested key path of twelve steps is observed at every step`() {
         let links = (0..<12).map { _ in Link() }
         for (link, next) in zip(links, links.dropFirst()) { link.a = next }
@@ -45,6 +45,14 @@ import Testing
         let end = chain.next.next.next
         let token = chain.observe(\.next.next.next.number, options: .new) { log.append($1.newValue!) }
         end.number = 1
+        #expect(log.entries == [1])
+        token.invalidate()
+    }
+
+    @Test func `a nested key path is observed if its description has the arrow of a function's type`() {
+        let (box, log) = (Box<(Int) -> Int>(), Journal<Int>())
+        let token = box.observe(\.next.next.number, options: .new) { log.append($1.newValue!) }
+        box.next.next.number = 1
         #expect(log.entries == [1])
         token.invalidate()
     }
@@ -165,5 +173,15 @@ private final class Chain: KeyValueObservable {
             KeyValueKey("previous", \Chain.previous), KeyValueKey("next", \Chain.next),
             KeyValueKey("number", \Chain.number),
         ]
+    }
+}
+
+private final class Box<Content>: KeyValueObservable {
+    let keyValueRegistrar = KeyValueRegistrar()
+    private(set) lazy var next: Box<Content> = Box()
+    @KeyValueObserved var number = 0
+
+    static var keyValueKeys: [KeyValueKey] {
+        [KeyValueKey("next", \Box<Content>.next), KeyValueKey("number", \Box<Content>.number)]
     }
 }

@@ -107,15 +107,20 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     final func placeInnerQueues(in queue: OperationQueue) {
         var unplaced: [(operation: AsyncOperation, queue: OperationQueue)] = [(self, queue)]
         while let (operation, queue) = unplaced.popLast() {
-            guard let inner = operation.innerQueue else { continue }
+            guard let inner = operation.innerQueue, inner.adoptKind(of: queue) else { continue }
             inner.inheritsTaskContext = queue.inheritsTaskContext
-            guard inner.adoptKind(of: queue) else { continue }
             for member in inner.listed() {
                 member.notifyGatesOfWait(in: inner)
                 if let member = member as? AsyncOperation { unplaced.append((member, inner)) }
             }
             operation.innerQueueIsPlaced()
         }
+    }
+
+    /// Places the inner queue if the placement of the outer group has missed this operation, which another thread was adding to
+    /// the group. Called by the operation's task, before it adds operations to the inner queue.
+    final func placeIfMissed() {
+        if word.lifecycle.hasQueue, let queue { placeInnerQueues(in: queue.takeUnretainedValue()) }
     }
 
     /// Called when the inner queue knows which threads it uses.

@@ -210,8 +210,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
     nonisolated(nonsending)
         override func work() async throws
     {
-        // The addition of the group to its queue may have missed this group, which another thread was adding to a group.
-        if word.lifecycle.hasQueue, let queue { placeInnerQueues(in: queue.takeUnretainedValue()) }
+        placeIfMissed()
         if childQueue.becomePlaced() { unfinishedParts.forEach(childWaits) }
         do {
             if isCancelled { runWasSkipped() } else { try await run() }

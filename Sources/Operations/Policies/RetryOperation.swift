@@ -8,7 +8,7 @@
 /// as cancelled.
 open class RetryOperation: AsyncOperation, @unchecked Sendable {
     // Sendable: `current` is a lock; `retry` belongs to the caller of `init`, and then to the operation's task.
-    private final let attempts = OperationQueue()
+    private final let attempts = OperationQueue(kind: .unplaced)
     private final let current = Locked<Operation?>(nil)
     /// nil when the operation has ended: the captures of the closures are released then (rule W5).
     @exclusivity(unchecked) private final var retry: (@Sendable (RetryOperation) async throws -> Void)?
@@ -50,6 +50,8 @@ open class RetryOperation: AsyncOperation, @unchecked Sendable {
         override func work() async throws
     {
         defer { retry = nil }
+        placeIfMissed()
+        attempts.becomePlaced()
         try await run()
     }
 

@@ -26,7 +26,7 @@ extension OperationQueue {
         return state.withLock { state in
             switch (state.kind, kind) {
             case (.unplaced, .pool): state.kind = kind
-            case (.unplaced, .hosted), (.pool, .hosted):
+            case (.unplaced, .hosted):
                 state.kind = kind
                 state.stallDelay = .zero
                 updateServiceMap(state)

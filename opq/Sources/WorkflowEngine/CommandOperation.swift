@@ -19,6 +19,8 @@ final class CommandOperation: Operation, @unchecked Sendable {
     private let plan: WorkflowPlan
     private let shell: CommandShell
     private let state = Mutex(State())
+    /// The ends of families that this operation is a member of. Set before the run.
+    var families: [FamilyEnd] = []
 
     private var planned: PlannedOperation { plan.operations[index] }
     private var ledger: RunLedger { shell.ledger }
@@ -146,6 +148,9 @@ final class CommandOperation: Operation, @unchecked Sendable {
         willChangeValue(forKey: "isExecuting")
         willChangeValue(forKey: "isFinished")
         state.withLock { $0.phase = .finished }
+        // Before the announcement, after which this operation leaves its queue. The dependents of the family then take part in
+        // the choice of the next operation.
+        for family in families { family.memberHasEnded() }
         didChangeValue(forKey: "isExecuting")
         didChangeValue(forKey: "isFinished")
     }

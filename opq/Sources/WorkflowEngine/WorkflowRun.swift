@@ -42,8 +42,6 @@ public final class WorkflowRun: Sendable {
     private let plan: WorkflowPlan
     private let ledger: RunLedger
     private let queues: [String: OperationQueue]
-    /// The queue of the joins, which wait for all members of a family. The workflow does not contain it.
-    private let joins = OperationQueue()
     private let operations: [CommandOperation]
     private let watch: ProcessWatch
 
@@ -133,26 +131,27 @@ public final class WorkflowRun: Sendable {
 
     /// Adds all operations to their queues in the order of the plan.
     ///
-    /// Operations that come after a family depend on one join, which depends on the members. Dependencies between the members
-    /// of two families would be as many as the product of their sizes.
+    /// Operations that come after a family depend on the end of the family. Dependencies between the members of two families would
+    /// be as many as the product of their sizes.
     private func enqueue() {
-        var joinOfFamily: [Range<Int>: Operation] = [:]
+        var ends: [Range<Int>: FamilyEnd] = [:]
         func awaitable(_ awaited: Range<Int>) -> Operation {
             if awaited.count == 1 { return operations[awaited.lowerBound] }
-            if let join = joinOfFamily[awaited] { return join }
-            let join = Operation()
-            for member in operations[awaited] { join.addDependency(member) }
-            joinOfFamily[awaited] = join
-            return join
+            if let end = ends[awaited] { return end }
+            let end = FamilyEnd(memberCount: awaited.count)
+            for member in operations[awaited] { member.families.append(end) }
+            ends[awaited] = end
+            return end
         }
         let barriers = BarrierOrder(plan.operations)
         for (index, operation) in operations.enumerated() {
             // An operation may be named twice, which has no effect.
-            for awaited in plan.operations[index].awaited { operation.addDependency(awaitable(awaited)) }
+            for awaited in plan.operations[index].awaited where !awaited.isEmpty {
+                operation.addDependency(awaitable(awaited))
+            }
             for index in barriers.gathered[index] ?? [] { operation.addDependency(operations[index]) }
             if let barrier = barriers.ahead[index] { operation.addDependency(operations[barrier]) }
         }
-        for join in joinOfFamily.values { joins.addOperation(join) }
         for (operation, planned) in zip(operations, plan.operations) {
             queues[planned.queue]?.addOperation(operation)
         }

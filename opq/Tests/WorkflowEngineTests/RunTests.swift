@@ -134,6 +134,22 @@ struct RunTests {
             ])
     }
 
+    /// A queue of its own for the end of the family once let the operations of low priority start first, in some of the runs.
+    @Test func `the priority decides between a family after a family and other operations`() async throws {
+        let text = """
+            queues: {q: {concurrency: 1}}
+            operations:
+              c: {run: "echo c{item} >> log", each: [1, 2], queue: q, priority: low}
+              a: {run: "echo a{item} >> log", each: [x, y], queue: q, priority: veryHigh}
+              b: {run: "echo b{item} >> log", each: [x, y], queue: q, priority: veryHigh, after: a}
+            """
+        for _ in 0..<20 {
+            let directory = try TemporaryDirectory()
+            _ = try await outcomes(of: text, in: directory)
+            #expect(try String(contentsOfFile: directory.path + "/log", encoding: .utf8) == "ax\nay\nbx\nby\nc1\nc2\n")
+        }
+    }
+
     @Test func `a barrier separates the operations before it from those after it`() async throws {
         let text = """
             queues: {q: {concurrency: 4}, other: }

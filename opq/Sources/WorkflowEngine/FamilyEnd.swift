@@ -1,0 +1,28 @@
+import Operations
+import Synchronization
+
+/// The end of a family, which the operations after the family depend on.
+///
+/// It is in no queue, and counts as executing until the last member has ended. The last member ends it on its own thread. An
+/// operation in a queue would need another worker. Meanwhile, operations of a lower priority could start before the
+/// dependents are ready.
+final class FamilyEnd: Operation, @unchecked Sendable {
+    // Sendable: an atomic.
+    private let unfinishedMembers: Atomic<Int>
+
+    init(memberCount: Int) {
+        unfinishedMembers = Atomic(memberCount)
+        super.init()
+    }
+
+    override var isAsynchronous: Bool { true }
+    override var isExecuting: Bool { unfinishedMembers.load(ordering: .acquiring) > 0 }
+    override var isFinished: Bool { !isExecuting }
+
+    /// Counts a member that has ended. The caller has recorded its outcome.
+    func memberHasEnded() {
+        guard unfinishedMembers.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
+        willChangeValue(forKey: "isFinished")
+        didChangeValue(forKey: "isFinished")
+    }
+}
