@@ -19,6 +19,7 @@ import Testing
         other.number = 4
         #expect(log.entries == [[0, 1], [1, 2], [2, 4]])
         token.invalidate()
+        withExtendedLifetime(links) {}
     }
 
     /// The last property depends on no other. Only the path can notify its observer, and only for the right object.
@@ -32,6 +33,7 @@ import Testing
             let token = links[0].observe(path, options: .new) { log.append($1.newValue!) }
             links[4].number = 1
             token.invalidate()
+            withExtendedLifetime(links) {}
             return log.entries == [1]
         }
         #expect(isObserved(\.a.a.a.a.number) && isObserved(\.d.c.b.a.number) && isObserved(\.fixed.b.fixed.a.number))
@@ -47,6 +49,7 @@ import Testing
         end.number = 1
         #expect(log.entries == [1])
         token.invalidate()
+        withExtendedLifetime(chain) {}
     }
 
     @Test func `a nested key path is observed if its description has the arrow of a function's type`() {
@@ -55,6 +58,7 @@ import Testing
         box.next.next.number = 1
         #expect(log.entries == [1])
         token.invalidate()
+        withExtendedLifetime(box) {}
     }
 
     /// Trying all combinations of keys would take minutes.

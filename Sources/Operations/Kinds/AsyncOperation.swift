@@ -108,7 +108,6 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         var unplaced: [(operation: AsyncOperation, queue: OperationQueue)] = [(self, queue)]
         while let (operation, queue) = unplaced.popLast() {
             guard let inner = operation.innerQueue, inner.adoptKind(of: queue) else { continue }
-            inner.inheritsTaskContext = queue.inheritsTaskContext
             for member in inner.listed() {
                 member.notifyGatesOfWait(in: inner)
                 if let member = member as? AsyncOperation { unplaced.append((member, inner)) }

@@ -14,8 +14,8 @@ extension OperationQueue {
     /// Creates a queue that runs on a host's threads.
     package convenience init(on host: any QueueHost) { self.init(kind: .hosted(host)) }
 
-    /// Gives this queue the same source of threads as another queue. For inner queues of operations, before they start an
-    /// operation. False: nothing has changed.
+    /// Gives this queue the same source of threads as another queue, and the same `inheritsTaskContext`. For inner queues of
+    /// operations, before they start an operation. False: nothing has changed.
     func adoptKind(of other: OperationQueue) -> Bool {
         let kind: Kind
         switch other.state.withLock({ $0.kind }) {
@@ -23,14 +23,15 @@ extension OperationQueue {
         case .pool, .main: kind = .pool
         case .unplaced: return false
         }
+        // Read after the kind: an inner queue takes over this setting before it is placed.
+        let inherits = other.inheritsTaskContext
         return state.withLock { state in
-            switch (state.kind, kind) {
-            case (.unplaced, .pool): state.kind = kind
-            case (.unplaced, .hosted):
-                state.kind = kind
+            guard case .unplaced = state.kind else { return false }
+            inheritsTaskContext = inherits
+            state.kind = kind
+            if case .hosted = kind {
                 state.stallDelay = .zero
                 updateServiceMap(state)
-            default: return false
             }
             return true
         }

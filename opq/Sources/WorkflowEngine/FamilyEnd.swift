@@ -16,8 +16,9 @@ final class FamilyEnd: Operation, @unchecked Sendable {
     }
 
     override var isAsynchronous: Bool { true }
-    override var isExecuting: Bool { unfinishedMembers.load(ordering: .acquiring) > 0 }
-    override var isFinished: Bool { !isExecuting }
+    // Until the library has noticed the end. A stall report would otherwise say that this operation is in no queue.
+    override var isExecuting: Bool { !super.isFinished }
+    override var isFinished: Bool { unfinishedMembers.load(ordering: .acquiring) == 0 }
 
     /// Counts a member that has ended. The caller has recorded its outcome.
     func memberHasEnded() {
