@@ -1,4 +1,4 @@
-import KeyValueObserving
+@testable import KeyValueObserving
 import TestSupport
 import Testing
 
@@ -78,6 +78,9 @@ import Testing
             }
         }
         #expect(log.entries == Array(1...100))
+        let path = (\Link.a.b.b.c.c.a).appending(path: \.unregistered)
+        let attempts = NestedPathSearch.run(for: path, in: KeyTable.of(Link.self)).attempts
+        #expect((1...10_000).contains(attempts))
     }
 
     @Test func `a search for the properties on a key path that takes too long stops the process with a remedy`() async {

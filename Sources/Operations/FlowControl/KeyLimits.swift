@@ -106,19 +106,26 @@ final class KeyPolicy: QueuePolicy {
                 turnstile.becameReady(
                     id, key: member.key, lane: lifecycle.effectivePriority, arrival: arrival, segment: member.segment),
                 to: &state)
-            if !turnstile.isOffered(id) { state.policies.first(ResourceOffers.self)?.hasNoTurn(id) }
+            if !turnstile.isOffered(id) { waitsForTurn(id, lifecycle, in: &state) }
         }
     }
 
     fileprivate func apply(_ shift: Turnstile.Shift, to state: inout OperationQueue.State) {
         for id in shift.retracted {
             let operation = OperationQueue.operation(id)
-            let lane = operation.word.lifecycle.effectivePriority
+            let lifecycle = operation.word.lifecycle
             state.handle(
-                .arrive(operation.asMember, .operation, lane: lane, service: operation.service, isReady: false))
-            state.policies.first(ResourceOffers.self)?.hasNoTurn(id)
+                .arrive(
+                    operation.asMember, .operation, lane: lifecycle.effectivePriority, service: operation.service,
+                    isReady: false))
+            waitsForTurn(id, lifecycle, in: &state)
         }
         for id in shift.offered { offer(id, in: &state) }
+    }
+
+    /// Ends the offer of resources to a ready operation that waits for its turn. Only gated operations have requirements.
+    private func waitsForTurn(_ id: Schedule.ID, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
+        if lifecycle.contains(.gated) { state.policies.first(ResourceOffers.self)?.hasNoTurn(id) }
     }
 
     /// Makes an operation startable, because its turn has come.
