@@ -6,7 +6,7 @@
  * Mapping: step here -> code by name
  *
  *   call                        OperationQueue.callWorkerIfNone: Signal.claimCall, then WorkerPool.request
- *   Pusher                      OperationQueue.push: inbox, advice; the operation is there before the call
+ *   Pusher                      OperationQueue.push: inbox, signal; the operation is there before the call
  *   Worker: arrival             OperationQueue.work(on:): Signal.workerArrived
  *   enter                       ThreadBound.enter(limit:): add, and if there are too many subtract
  *   mayLeave                    ThreadBound.mayLeave: load, store of the note, load

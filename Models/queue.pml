@@ -7,10 +7,12 @@
  *
  *   pushChain: load + link      Inbox.push: `head.load`, `bottom.next = old`. One step: the thread that set `inInbox` owns `next`
  *   pushChain: swap             Inbox.push: `weakCompareExchange` of `head`
- *   advise                      Signal.advice: load, then compare-and-exchange in a loop
- *   push                        OperationQueue.push, step: inbox, needsStep, isHeld, thisThreadLooksSoon, advice, `callWorker`
- *                               or `withState`. A thread that is no worker goes to `advice` at once
- *   claimCall                   Signal.claimCall (`bitwiseOr`), then OperationQueue.callWorker -> WorkerPool.request
+ *   advise                      OperationQueue.step: `isHeld`, then claimCallForSlot
+ *   claimCallForSlot            Signal.claimCallForSlot: load, then compare-and-exchange in a loop
+ *   push                        OperationQueue.push, step: inbox, needsStep, isHeld, thisThreadLooksSoon, claimCallForSlot,
+ *                               `callWorker` or `withState`. A thread that is no worker goes to `advise` at once
+ *   claimCall                   Signal.claimCall, then OperationQueue.callWorker -> WorkerPool.request. One step: the load that
+ *                               finds the bit, or the exchange that sets it
  *   callWorkers, ...            OperationQueue.callWorkers, perform (callWorkersUnlessLooking), callWorkersIfStartable
  *   withState                   OperationQueue.beginSection, endSection, perform: lock, drain, event, publish, look again,
  *                               unlock, the late ones
@@ -21,7 +23,7 @@
  *                               `busy` and `held` change under the lock only
  *   claimFrom, startable        OperationQueue.claim(from:for:by:): QueueMachine: `look` with Lifecycle.claimed, else
  *                               `refuse`; permitsStart. OperationQueue.startableLevels: QueueMachine.startable
- *   leave                       OperationQueue.leave(_:by:) with Signal.claimLingering, then Waiter.wake and the
+ *   leave                       OperationQueue.leave(_:by:) with Signal.claimCallForSlot, then Waiter.wake and the
  *                               actions of policies
  *   Worker                      OperationQueue.work(on:), work(in:). The other parts of `Shift` have the names that they have
  *                               there: run, resumeNext, end (endStride), depart (departHere), look, linger, arrive,
@@ -357,15 +359,22 @@ inline pushChain(top, bottom) {
     od
 }
 
-#define isCovered(bits, level) (!((bits) & HELD) && ((bits) & (BUSY | ATTENDED | (level))))
+#define isCovered(bits, level) ((bits) & (BUSY | HELD | ATTENDED | (level)))
 
 /* Sets `want`: 0 nothing, 1 callWorker, 2 takeLock. */
 inline advise(level) {
     old = bits;
+    if
+    :: atomic { old & HELD -> want = 2; old = 0 }
+    :: else -> old = bits; claimCallForSlot(level)
+    fi
+}
+
+/* Sets `want` to 1 if the call is claimed, else to 0. */
+inline claimCallForSlot(level) {
     do
-    :: atomic { old & HELD -> want = 2; old = 0 }; break
     :: atomic { isCovered(old, level) -> want = 0; old = 0 }; break
-    :: atomic { !(old & HELD) && !isCovered(old, level) ->
+    :: atomic { !isCovered(old, level) ->
             if
             :: bits == old -> bits = bits | (level); old = 0; want = 1
             :: else -> old = bits
@@ -631,15 +640,15 @@ inline push(top, bottom) {
     :: me != 0 ->
         if
         /* needsStep */
-        :: isCovered(bits, o) -> o = 0
+        :: !(bits & HELD) && isCovered(bits, o) -> o = 0
         :: else ->
             if
             :: !(bits & HELD) ->
                 if
                 :: looksSoon -> o = 0
-                :: else -> advise(o); act()
+                :: else -> old = bits; claimCallForSlot(o); act()
                 fi
-            :: else -> advise(o); act()
+            :: else -> want = 2; act()
             fi
         fi
     fi

@@ -138,7 +138,7 @@ extension OperationQueue {
     @inline(__always)
     private func claimCall(_ worker: LeavingWorker, _ state: inout State) -> Bool {
         guard worker.claims, !state.machine.schedule.hasStartable, state.policies.isEmpty else { return false }
-        return !state.mayResumeTasks && signal.claimLingering(worker.level)
+        return !state.mayResumeTasks && signal.claimCallForSlot(worker.level)
     }
 }
 

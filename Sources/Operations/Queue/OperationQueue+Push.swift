@@ -23,12 +23,9 @@ extension OperationQueue {
     /// Calls a worker after a push, or takes the lock.
     @inline(never)
     private final func step(for level: ServiceLevel) {
-        if !signal.isHeld, thisThreadLooksSoon { return }
-        switch signal.advice(for: level) {
-        case .nothing: return
-        case .callWorker: callWorker(level)
-        case .takeLock: withState { watchForStall(&$0) }
-        }
+        // If a bit is set later, the thread that sets it looks into the inbox afterward.
+        if signal.isHeld { return withState { watchForStall(&$0) } }
+        if !thisThreadLooksSoon, signal.claimCallForSlot(level) { callWorker(level) }
     }
 
     /// Whether this thread is a worker that is going to look into the queue itself.

@@ -23,8 +23,6 @@ struct Signal: ~Copyable, Sendable {
     private static var attended: UInt8 { 0b1000_0000 }
     private static var underLock: UInt8 { busy | held }
 
-    enum Advice { case nothing, callWorker, takeLock }
-
     /// Whether a push of work of a level may need a step: a call of a worker, or the lock.
     @inline(__always)
     func needsStep(for level: ServiceLevel) -> Bool {
@@ -34,19 +32,8 @@ struct Signal: ~Copyable, Sendable {
 
     var isHeld: Bool { bits.load(ordering: .relaxed) & Self.held != 0 }
 
-    /// Returns the step to take after a push of work of a level. Only one thread gets `callWorker` for a level.
-    func advice(for level: ServiceLevel) -> Advice {
-        var old = bits.load(ordering: .sequentiallyConsistent)
-        while true {
-            if old & Self.held != 0 { return .takeLock }
-            if old & (Self.busy | Self.attended | Self.calling(level)) != 0 { return .nothing }
-            Primitives.noteExchange()
-            let (done, seen) = bits.weakCompareExchange(
-                expected: old, desired: old | Self.calling(level), ordering: .sequentiallyConsistent)
-            if done { return .callWorker }
-            old = seen
-        }
-    }
+    /// Claims the call of a worker for work that needs a free slot. False: a worker was called or attends, or no slot is free.
+    func claimCallForSlot(_ level: ServiceLevel) -> Bool { setCalling(level, unless: Self.underLock | Self.attended) }
 
     /// Claims the call of a worker that is needed although no slot may be free. False: a worker was called or attends.
     func claimCallForResumption(_ level: ServiceLevel) -> Bool {
@@ -54,16 +41,10 @@ struct Signal: ~Copyable, Sendable {
     }
 
     /// Claims the call of a worker that is needed in any case. False: a worker of the level was called.
-    func claimCall(_ level: ServiceLevel) -> Bool {
-        Primitives.noteExchange()
-        return bits.bitwiseOr(Self.calling(level), ordering: .sequentiallyConsistent).oldValue & Self.calling(level)
-            == 0
-    }
+    func claimCall(_ level: ServiceLevel) -> Bool { setCalling(level) }
 
-    /// Claims the call of a worker that stays a little longer. False: another worker will look, or no slot is free.
-    func claimLingering(_ level: ServiceLevel) -> Bool { setCalling(level, unless: Self.underLock | Self.attended) }
-
-    private func setCalling(_ level: ServiceLevel, unless other: UInt8) -> Bool {
+    /// Only one thread gets true for a level until the called worker has arrived.
+    private func setCalling(_ level: ServiceLevel, unless other: UInt8 = 0) -> Bool {
         var old = bits.load(ordering: .sequentiallyConsistent)
         while old & (Self.calling(level) | other) == 0 {
             Primitives.noteExchange()

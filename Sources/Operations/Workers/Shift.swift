@@ -284,7 +284,7 @@ extension OperationQueue {
             }
             if look?.claim != nil || resumes && hasResumptions { return look }
             stopAttending(&shift)
-        } else if shift.isCalled || signal.claimLingering(shift.level) {
+        } else if shift.isCalled || signal.claimCallForSlot(shift.level) {
             shift.isCalled = true
             // The thread that has just pushed is about to read whether a worker was called. So the claim lasts until this
             // worker has taken the arrival.
