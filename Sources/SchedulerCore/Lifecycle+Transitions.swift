@@ -100,13 +100,13 @@ extension Lifecycle {
         case askAgain(Lifecycle)
         /// The evaluation is over, without a push. `finishNow`: the end was announced meanwhile.
         case settled(Lifecycle, finishNow: Bool)
-        /// The operation may start: push it.
-        case push(Lifecycle)
+        /// The operation may start, or may not start any more: push it.
+        case push(Lifecycle, finishNow: Bool = false)
 
         @inlinable @inline(__always)
         public var next: Lifecycle? {
             switch self {
-            case .askAgain(let next), .settled(let next, _), .push(let next): next
+            case .askAgain(let next), .settled(let next, _), .push(let next, _): next
             }
         }
     }
@@ -121,7 +121,10 @@ extension Lifecycle {
         let finishNow = contains(.finishAnnounced)
         let next = removing([.evaluating, .finishAnnounced])
         guard isReady || needsCancelCall, !finishNow else {
-            return .settled(next.removing(.ready), finishNow: finishNow)
+            let waiting = next.removing(.ready)
+            // The queue may start no other operation until it knows the answer. See `Schedule.awaitPush(of:)`.
+            return isReadyButPinned && !contains(.inInbox)
+                ? .push(waiting.inserting(.inInbox), finishNow: finishNow) : .settled(waiting, finishNow: finishNow)
         }
         return contains(.inInbox)
             ? .settled(next.inserting(.ready), finishNow: false) : .push(next.inserting([.ready, .inInbox]))
@@ -248,8 +251,8 @@ extension Lifecycle {
         case .ask(let next):
             switch next.answered(isReady: true) {
             case .settled(let next, finishNow: false): return .noted(next)
-            case .push(let next): return .push(next)
-            case .askAgain, .settled: return .needless
+            case .push(let next, finishNow: false): return .push(next)
+            case .askAgain, .settled, .push: return .needless
             }
         }
     }
@@ -295,6 +298,21 @@ extension Lifecycle {
         // added after the claim removes the flag.
         guard contains(.ready), !contains(.cancelPromised) else { return .putBack }
         return contains(.askAgain) ? .askAgain(removing(.askAgain)) : .start(next)
+    }
+
+    /// Whether the operation could be claimed as soon as the thread that has pinned it pushes it.
+    @inlinable public var isReadyButPinned: Bool {
+        phase == .enqueued && contains(.ready) && isPinned && !awaitsPromisedCancel
+            && !containsAny([.gated, .keyed, .unlisted])
+    }
+
+    /// Ends the claim of an operation that was not admitted yet, and that stays ready; nil if there was a change since the claim.
+    @inlinable
+    public func unclaimed() -> Lifecycle? {
+        guard phase == .starting, contains(.ready), contains(.admitting) || contains(.unlisted),
+            !containsAny([.gated, .askAgain, .finishAnnounced, .cancelPromised])
+        else { return nil }
+        return moved(to: .enqueued).removing(.admitting)
     }
 
     /// Puts a claimed operation back. If `askAgain` is set in the old word, the cause of the wait may be gone already. If

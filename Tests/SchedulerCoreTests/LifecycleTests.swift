@@ -81,9 +81,7 @@ import Testing
             { $0.answered(isReady: true) }, over: Self.asked,
             [
                 Row(with: .askAgain) { .askAgain($0.but(without: .askAgain)) },
-                Row(with: .finishAnnounced, without: .askAgain) {
-                    .settled($0.but(without: [.ready, .evaluating, .finishAnnounced]), finishNow: true)
-                },
+                Row(with: .finishAnnounced, without: .askAgain) { unready($0) },
                 Row(with: .inInbox, without: [.askAgain, .finishAnnounced]) {
                     .settled($0.but(with: .ready, without: .evaluating), finishNow: false)
                 },
@@ -93,17 +91,25 @@ import Testing
             ])
     }
 
-    @Test func `an unready operation is not pushed`() {
+    /// The queue may have found the operation ready and pinned, and start no other one before it is pushed.
+    @Test func `an unready operation is pushed only if it was ready`() {
         check(
             { $0.answered(isReady: false) }, over: Self.asked,
             [
                 Row(with: .askAgain) { .askAgain($0.but(without: .askAgain)) },
-                Row(without: .askAgain) { word in
-                    .settled(
-                        word.but(without: [.ready, .evaluating, .finishAnnounced]),
-                        finishNow: word.contains(.finishAnnounced))
-                },
+                Row(without: .askAgain) { unready($0) },
             ])
+    }
+
+    /// The answer of an operation that is not ready, or whose end was announced.
+    private func unready(_ word: Lifecycle) -> Lifecycle.Answer {
+        let next = word.but(without: [.ready, .evaluating, .finishAnnounced])
+        let finishNow = word.contains(.finishAnnounced)
+        let mayBeAwaited =
+            word.contains(.ready) && !word.awaitsPromisedCancel
+            && !word.containsAny([.inInbox, .gated, .keyed, .unlisted])
+        return mayBeAwaited
+            ? .push(next.but(with: .inInbox), finishNow: finishNow) : .settled(next, finishNow: finishNow)
     }
 
     @Test func `a new priority pins an operation that waits outside the inbox, and makes an adder evaluate again`() {

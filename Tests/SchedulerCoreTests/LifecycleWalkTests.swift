@@ -160,8 +160,9 @@ struct LifecycleWalk {
             outcomes.insert(.answerSettled)
             settle(finishNow)
             return next
-        case .push(let next):
+        case .push(let next, let finishNow):
             outcomes.insert(.answerPushed)
+            settle(finishNow)
             return next
         }
     }

@@ -22,6 +22,8 @@ struct NaiveQueue: Hashable {
     private(set) var limit: Int
     private(set) var isSuspended = false
     private(set) var isThrottled = false
+    /// No member may start before the awaited one changes.
+    private(set) var isAwaiting = false
     private(set) var order = Schedule.Order.firstInFirstOut
     /// The number of times that a priority may be passed over, and the number for each priority.
     private(set) var aging: Int?
@@ -54,8 +56,9 @@ struct NaiveQueue: Hashable {
 
     mutating func change(_ id: UInt, _ facts: Facts) {
         now += 1
+        guard members.contains(where: { $0.id == id && !$0.isBarrier && !$0.isRunning }) else { return }
+        isAwaiting = false
         update(id) { [now] member in
-            guard !member.isBarrier, !member.isRunning else { return }
             let isSame = (member.lane, member.service, member.isReady) == (facts.lane, facts.service, facts.isReady)
             if !isSame { member.standingSince = now }
             (member.lane, member.service, member.isReady) = (facts.lane, facts.service, facts.isReady)
@@ -86,16 +89,28 @@ struct NaiveQueue: Hashable {
         stop(id)
     }
 
+    mutating func awaitPush(_ id: UInt) {
+        refuse(id)
+        now += 1
+        update(id) { [now] in ($0.isReady, $0.standingSince) = (true, now) }
+        isAwaiting = true
+    }
+
     private mutating func stop(_ id: UInt) {
         update(id) { if $0.isRunning { ($0.isRunning, $0.isReady) = (false, false) } }
     }
 
     mutating func putBack(_ id: UInt, lane: PriorityLane) {
         stop(id)
-        update(id) { if !$0.isBarrier { ($0.lane, $0.isReady) = (lane, false) } }
+        guard members.contains(where: { $0.id == id && !$0.isBarrier }) else { return }
+        update(id) { ($0.lane, $0.isReady) = (lane, false) }
+        isAwaiting = false
     }
 
-    mutating func leave(_ id: UInt) { members.removeAll { $0.id == id } }
+    mutating func leave(_ id: UInt) {
+        if members.contains(where: { $0.id == id && $0.stands }) { isAwaiting = false }
+        members.removeAll { $0.id == id }
+    }
 
     mutating func setLimit(_ limit: Int) { self.limit = limit }
     mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isSuspended }
@@ -133,7 +148,8 @@ struct NaiveQueue: Hashable {
     var running: Int { members.count(where: \.isRunning) }
 
     private var hasRoom: Bool {
-        !isSuspended && !isThrottled && running < limit && !members.contains { $0.isBarrier && $0.isRunning }
+        !isSuspended && !isThrottled && !isAwaiting && running < limit
+            && !members.contains { $0.isBarrier && $0.isRunning }
     }
 
     /// The members that have to leave before the others have their turn.
@@ -178,7 +194,9 @@ struct NaiveQueue: Hashable {
         }
     }
 
-    var signal: QueueMachine.Signal { hasRoom ? .open : members.isEmpty ? .held : .busy }
+    var signal: QueueMachine.Signal {
+        hasRoom ? .open : members.isEmpty || isAwaiting ? .held : .busy
+    }
 
     var isBlocked: Bool { !members.isEmpty && startable.isEmpty }
 

@@ -38,8 +38,9 @@ extension Operation {
                 if let gatedQueue { Self.settledGated(id, next, gatedQueue) }
                 if finishNow { finishOrReconsider() }
                 return
-            case .push:
+            case .push(_, let finishNow):
                 pushReady(into: queue)
+                if finishNow { finishOrReconsider() }
                 return
             }
         }
@@ -61,7 +62,9 @@ extension Operation {
             notifyGatesOfChange()
             askWhetherReady()
         case .settled(_, let finishNow): if finishNow { finishOrReconsider() }
-        case .push: pushReady(into: queue)
+        case .push(_, let finishNow):
+            pushReady(into: queue)
+            if finishNow { finishOrReconsider() }
         }
     }
 

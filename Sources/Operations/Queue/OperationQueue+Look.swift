@@ -99,9 +99,20 @@ extension OperationQueue {
                 prefetch(state.upcoming)
                 return Claim(operation)
             }
+            if awaitPush(of: member, in: &state) { return nil }
             if let claim = refuse(member, in: &state) { return claim }
         }
         return nil
+    }
+
+    /// Puts back a ready member that another thread is about to push, if it needs the last free slot. Otherwise an operation
+    /// that was added later would start before it.
+    @inline(never)
+    private func awaitPush(of member: MemberReference, in state: inout State) -> Bool {
+        let isPinned = Self.operation(member)._withUnsafeGuaranteedRef { $0.word.lifecycle.isReadyButPinned }
+        guard isPinned, state.machine.schedule.running >= state.machine.schedule.width else { return false }
+        state.handle(.awaitPush(member))
+        return true
     }
 
     /// Begins to fetch the memory of operations that start soon, because they may have left the cache long ago. A fetch is

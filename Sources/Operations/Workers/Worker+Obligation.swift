@@ -139,8 +139,7 @@ extension OperationQueue {
             return { operation.depart() }
         case .start(let operation):
             let operation = operation.takeUnretainedValue()
-            // Nothing holds the operation back, so it becomes ready again at once.
-            return { self.putBack(operation, andAsk: true) }
+            return { if !self.unclaim(operation) { self.putBack(operation, andAsk: true) } }
         case .cancel(let operation):
             let operation = operation.takeUnretainedValue()
             return { operation.cancelAsPromised() }

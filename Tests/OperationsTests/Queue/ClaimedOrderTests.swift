@@ -1,0 +1,162 @@
+import Operations
+import OperationsTesting
+import TestSupport
+import Testing
+
+/// Rules P2 and Q11: an operation keeps its place although it cannot be claimed for a moment, or its claim is returned.
+@Suite(.timeLimit(.minutes(1))) struct ClaimedOrderTests {
+    /// The worker has claimed the second operation when it releases the first. The monitor returns the claim.
+    @Test func `a deinit that takes long changes no order in a serial queue`() {
+        for _ in 0..<20 {
+            let (queue, journal, lastRan) = (OperationQueue(), Journal<Int>(), Gate())
+            queue.maxConcurrentOperationCount = 1
+            queue.isSuspended = true
+            for number in 0..<3 {
+                queue.addOperation(Numbered(number, journal) { if number == 0 { lastRan.pass() } })
+            }
+            queue.addOperation { lastRan.open() }
+            queue.isSuspended = false
+            queue.waitUntilAllOperationsAreFinished()
+            #expect(journal.entries == [0, 1, 2])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `no later operation of a serial queue starts while a ready operation is asked again`(isReady: Bool) {
+        let (executor, journal) = (ManualExecutor(), Journal<Int>())
+        let queue = executor.makeQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let first = Asked(0, journal)
+        queue.addOperation(first)
+        queue.addOperation(Numbered(1, journal))
+        let asking = first.ask(thenReady: isReady)
+        queue.isSuspended = false
+        executor.runUntilIdle()
+        #expect(journal.entries.isEmpty)
+        first.mayAnswer.open()
+        asking.join()
+        executor.runUntilIdle()
+        #expect(journal.entries == (isReady ? [0, 1] : [1]))
+        first.becomeReady()
+        executor.runUntilIdle()
+        #expect(journal.entries == (isReady ? [0, 1] : [1, 0]))
+    }
+
+    @Test func `an operation of a parallel queue starts while another one is asked again`() {
+        let (executor, journal) = (ManualExecutor(), Journal<Int>())
+        let queue = executor.makeQueue()
+        queue.maxConcurrentOperationCount = 2
+        queue.isSuspended = true
+        let first = Asked(0, journal)
+        queue.addOperation(first)
+        queue.addOperation(Numbered(1, journal))
+        let asking = first.ask(thenReady: true)
+        queue.isSuspended = false
+        executor.runUntilIdle()
+        #expect(journal.entries == [1])
+        first.mayAnswer.open()
+        asking.join()
+        executor.runUntilIdle()
+        #expect(journal.entries == [1, 0])
+    }
+
+    /// The end of the first operation is announced while the operation is asked, and then revoked.
+    @Test func `a serial queue continues after an announced end was revoked while the operation was asked`() {
+        let (executor, journal) = (ManualExecutor(), Journal<Int>())
+        let queue = executor.makeQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let first = Asked(0, journal)
+        queue.addOperation(first)
+        queue.addOperation(Numbered(1, journal))
+        let asking = first.ask(thenReady: false)
+        queue.isSuspended = false
+        executor.runUntilIdle()
+        first.announceEnd(isOver: true)
+        first.announceEnd(isOver: false)
+        first.mayAnswer.open()
+        asking.join()
+        executor.runUntilIdle()
+        #expect(journal.entries == [1])
+        first.becomeReady()
+        executor.runUntilIdle()
+        #expect(journal.entries == [1, 0])
+    }
+
+    /// On threads: each announcement keeps the operation ready.
+    @Test func `announcements of readiness change no order in a serial queue`() {
+        let (queue, journal) = (OperationQueue(), Journal<Int>())
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let operations = (0..<2_000).map { Numbered($0, journal) }
+        queue.addOperations(operations, waitUntilFinished: false)
+        queue.isSuspended = false
+        let announcing = TestThread {
+            for operation in operations {
+                for _ in 0..<4 where !operation.isExecuting && !operation.isFinished {
+                    operation.willChangeValue(forKey: "isReady")
+                    operation.didChangeValue(forKey: "isReady")
+                }
+            }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        announcing.join()
+        #expect(journal.entries == Array(0..<2_000))
+    }
+}
+
+private class Numbered: Operation, @unchecked Sendable {
+    private let number: Int
+    private let journal: Journal<Int>
+    private let atRelease: (@Sendable () -> Void)?
+
+    init(_ number: Int, _ journal: Journal<Int>, atRelease: (@Sendable () -> Void)? = nil) {
+        (self.number, self.journal, self.atRelease) = (number, journal, atRelease)
+    }
+
+    override func main() { journal.append(number) }
+
+    deinit { atRelease?() }
+}
+
+/// An operation whose `isReady` waits for a gate once.
+private final class Asked: Numbered, @unchecked Sendable {
+    let mayAnswer = Gate()
+    private let isAsked = Gate()
+    private let answer = Guarded<Bool?>(nil)
+    private let isOver = Guarded(false)
+
+    override var isReady: Bool {
+        guard let answer = answer.withLock({ $0 }) else { return true }
+        isAsked.open()
+        mayAnswer.pass()
+        return answer
+    }
+
+    override var isFinished: Bool { isOver.withLock { $0 } || super.isFinished }
+
+    /// Makes a thread ask, and returns when that thread is inside `isReady`.
+    func ask(thenReady isReady: Bool) -> TestThread {
+        answer.withLock { $0 = isReady }
+        let thread = TestThread { self.announce() }
+        isAsked.pass()
+        return thread
+    }
+
+    func becomeReady() {
+        answer.withLock { $0 = true }
+        announce()
+    }
+
+    func announceEnd(isOver: Bool) {
+        willChangeValue(forKey: "isFinished")
+        self.isOver.withLock { $0 = isOver }
+        didChangeValue(forKey: "isFinished")
+    }
+
+    private func announce() {
+        willChangeValue(forKey: "isReady")
+        didChangeValue(forKey: "isReady")
+    }
+}
