@@ -222,8 +222,15 @@ extension OperationQueue {
             leaveRest(look.more, shift)
         }
         operation.complete(lifecycle)
+        let next = look.claim == nil && !(hasResumptions && servesResumptions(shift)) ? nil : look
+        // The claim of a plain block has no reference, so this may be the last one. The dependencies go with the operation.
+        guard operation.isPlainBlock, operation.attachmentsReference.isUsed else {
+            Unmanaged.passUnretained(operation).release()
+            return next
+        }
+        promise(next: next, shift)
         Unmanaged.passUnretained(operation).release()
-        return look.claim == nil && !(hasResumptions && servesResumptions(shift)) ? nil : look
+        return keepPromise(next: next, &shift)
     }
 
     /// Leaves the work that this worker has not claimed to other workers, or promises to look. The worker runs code of the user

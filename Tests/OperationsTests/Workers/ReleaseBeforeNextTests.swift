@@ -36,6 +36,58 @@ import Testing
         }
     }
 
+    /// Nothing else holds the dependency. The claim of a plain block has no reference.
+    @Test(arguments: [0, 5_000])
+    func `the deinit of a dependency of a plain block may wait for the next operation`(before: Int) {
+        let (queue, mayRun, hasWaited) = (OperationQueue(), Gate(), Gate())
+        queue.maxConcurrentOperationCount = 1
+        let next = BlockOperation {}
+        addBlock(to: queue, before: before) {
+            mayRun.pass()
+        } after: {
+            waitForEnd(of: next)
+            hasWaited.open()
+        }
+        queue.addOperation(next)
+        mayRun.open()
+        hasWaited.pass()
+        waitForEnd(of: queue)
+    }
+
+    @Test func `the deinit of a dependency of a plain block may wait for an operation that it adds to the idle queue`()
+    {
+        let (queue, mayRun, hasWaited) = (OperationQueue(), Gate(), Gate())
+        addBlock(to: queue, before: 0) {
+            mayRun.pass()
+        } after: {
+            let added = BlockOperation {}
+            queue.addOperation(added)
+            waitForEnd(of: added)
+            hasWaited.open()
+        }
+        mayRun.open()
+        hasWaited.pass()
+        waitForEnd(of: queue)
+    }
+
+    /// The handler is called by the release of the failed operation.
+    @Test func `the handler of an unhandled failure may wait for the next operation`() {
+        struct Failure: Error {}
+        let (queue, hasWaited) = (OperationQueue(), Gate())
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let next = BlockOperation {}
+        queue.unhandledFailureHandler = { _ in
+            waitForEnd(of: next)
+            hasWaited.open()
+        }
+        addFailing(to: queue, Failure())
+        queue.addOperation(next)
+        queue.isSuspended = false
+        hasWaited.pass()
+        waitForEnd(of: queue)
+    }
+
     /// The observer is called by the worker, after the operation has left and before the next one is claimed.
     @Test func `an observer of a serial queue may wait for the next operation`() {
         let (queue, ran) = (OperationQueue(), Gate())
@@ -211,6 +263,25 @@ private func addFirst(to queue: OperationQueue, atRelease: @escaping @Sendable (
     let operation = ReleasedOperation(main: {}, atRelease: atRelease)
     operation.queuePriority = .veryHigh
     queue.addOperation(operation)
+}
+
+/// Adds a plain block, and an operation that it depends on. The queue holds them, and nothing else.
+private func addBlock(
+    to queue: OperationQueue, before: Int, _ body: @escaping @Sendable () -> Void,
+    after atRelease: @escaping @Sendable () -> Void
+) {
+    let dependency = ReleasedOperation(main: {}, atRelease: atRelease)
+    queue.addOperation(dependency)
+    for _ in 0..<before { queue.addOperation {} }
+    let block = BlockOperation(block: body)
+    block.addDependency(dependency)
+    queue.addOperation(block)
+}
+
+private func addFailing(to queue: OperationQueue, _ failure: any Error & Sendable) {
+    let block = BlockOperation {}
+    block.addExecutionBlock { [weak block] in block?.reportFailure(failure) }
+    queue.addOperation(block)
 }
 
 /// Adds an async operation that `dependent` depends on. The dependent and the queue hold it, and nothing else.
