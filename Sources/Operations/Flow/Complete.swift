@@ -11,11 +11,15 @@ extension Operation {
     /// Resumes the waiters, then runs the completion block. The operation has left its queue, and this thread has claimed no
     /// other one, so the block delays no other operation.
     ///
-    /// - Parameter lifecycle: The word from before the operation was marked as finished.
+    /// - Parameters:
+    ///   - lifecycle: The word from before the operation was marked as finished.
+    ///   - pool: A pool whose thread runs the completion block; nil for this thread.
     @inline(__always)
-    final func complete(_ lifecycle: Lifecycle) {
+    final func complete(_ lifecycle: Lifecycle, on pool: WorkerPool? = nil) {
         if lifecycle.contains(.hasWaiters) { wakeWaiters() }
-        if lifecycle.contains(.hasCompletionBlock) { runCompletionBlock() }
+        guard lifecycle.contains(.hasCompletionBlock) else { return }
+        guard let pool else { return runCompletionBlock() }
+        pool.request(PoolJob(threadName: "completion block") { self.runCompletionBlock() })
     }
 
     private final func wakeWaiters() {

@@ -22,17 +22,22 @@ extension Operation {
     /// Continues after this thread has claimed the end. A worker of the queue that runs the operation makes it leave when
     /// `start()` has returned, and claims the next operation in the same section. Any other thread makes it leave now.
     final func endClaimed() {
-        if ThreadContext.withCurrent({ $0.withWorker { $0.willDepart(self) } }) != true { depart() }
+        if ThreadContext.withCurrent({ $0.withWorker { $0.willDepart(self) } }) == true { return }
+        let isRunHere = ThreadContext.withCurrent { $0.isRunning(self) } && word.lifecycle.hasQueue
+        depart(isOnlyThread: isRunHere && queue.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.host == nil })
     }
 
     /// Makes the operation leave its queue, if it has one, and completes it. Only the thread that has claimed the end, or has
     /// taken the promise of that thread, calls this method.
-    final func depart() {
+    ///
+    /// - Parameter isOnlyThread: Whether the operations of the queue may have no thread besides this one, so that another thread
+    ///   has to run the completion block.
+    final func depart(isOnlyThread: Bool = false) {
         prepareToLeave()
         guard word.lifecycle.hasQueue else { return complete(markFinished()) }
         let queue = queue.unsafelyUnwrapped.takeUnretainedValue()
         let departure = queue.leave(self)
-        complete(departure.lifecycle)
+        complete(departure.lifecycle, on: isOnlyThread ? WorkerPool[queue.level] : nil)
         Unmanaged.passUnretained(self).release()
     }
 
