@@ -65,6 +65,8 @@ extension OperationQueue {
         let old = withState { state in
             let old = operation.word.update { $0.declined() }.unsafelyUnwrapped
             state.returnToWaiting(operation, old, hasBegun: false)
+            // The thread may be one that does not look again.
+            watchForStall(&state)
             return old
         }
         operation.notifyGatesOfWait(in: self)

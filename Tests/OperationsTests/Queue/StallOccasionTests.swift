@@ -34,6 +34,19 @@ import Testing
         blocked.waitUntilFinished()
     }
 
+    /// Rule N3: the thread that puts the operation back does not look again.
+    @Test func `a stall is reported when an operation on a dispatch queue is put back`() {
+        let observer = StallObserver()
+        observer.queue.underlyingQueue = DispatchQueue(label: "underlying")
+        let pool = ResourcePool(["unit": 1])
+        let operation = BlockOperation {}
+        operation.addRequirement(.units(1, of: "unit", in: pool))
+        pool.setCapacity(0, of: "unit")
+        let report = observer.report { observer.queue.addOperation(operation) }
+        #expect(report.blocked.count == 1)
+        observer.clear()
+    }
+
     /// Rule N3.
     @Test func `a stall is reported when the last running operation leaves on a thread of its own level`() {
         let observer = StallObserver()
