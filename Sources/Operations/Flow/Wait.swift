@@ -55,6 +55,13 @@ extension Operation {
         }
     }
 
+    /// Whether the operation has left its queue, or leaves it while code that runs as its part continues. After the end of a plain
+    /// block only observers run, and the block leaves when they have returned.
+    final var leavesBesideItsCode: Bool {
+        let lifecycle = word.lifecycle
+        return lifecycle.phase == .finished || lifecycle.hasClaimedEnd && !isPlainBlock
+    }
+
     private final var hasLeft: Bool { word.lifecycle.phase == .finished }
 
     /// Registers a waiter, which is then resumed at the end. False: the operation has finished.
@@ -120,8 +127,8 @@ extension OperationQueue {
     /// same queue.
     fileprivate func checkWait(for operation: Operation, in frame: ThreadContext.Frame) throws(OperationError) {
         guard frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() else { return }
-        let hasClaimedEnd = frame.operation._withUnsafeGuaranteedRef { $0.word.lifecycle.hasClaimedEnd }
-        guard !hasClaimedEnd, maxConcurrentOperationCount == 1 else { return }
+        let leaves = frame.operation._withUnsafeGuaranteedRef { $0.leavesBesideItsCode }
+        guard !leaves, maxConcurrentOperationCount == 1 else { return }
         throw .waitsInsideSerialQueue(operation: operation.label, queue: label)
     }
 
@@ -150,9 +157,7 @@ extension OperationQueue {
     private func checkWaitForAll(in frame: ThreadContext.Frame) throws(OperationError) {
         guard frame.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque() else { return }
         let operation = frame.operation.takeUnretainedValue()
-        guard operation.word.lifecycle.hasClaimedEnd else {
-            throw .waitsForItself(operation: operation.label)
-        }
+        guard operation.leavesBesideItsCode else { throw .waitsForItself(operation: operation.label) }
     }
 
     func waitForAll() throws(OperationError) {

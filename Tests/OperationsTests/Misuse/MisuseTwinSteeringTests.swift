@@ -142,6 +142,28 @@ import Testing
         #expect(other.runCount == 1)
     }
 
+    /// Rule M8: the operation leaves its queue after its observers have returned.
+    @Test func `an observer of the end of an operation waits for its serial queue`() {
+        for operation in [BlockOperation {}, CountingOperation()] as [Operations.Operation] {
+            let (queue, other, log) = (OperationQueue.serial(), BlockOperation {}, Journal<OperationError?>())
+            (queue.name, operation.name, other.name) = ("it", "it", "other")
+            queue.isSuspended = true
+            let token = operation.observe(\.isFinished) { [unowned queue] _, _ in
+                log.append(self.error { () throws(OperationError) in try queue.tryWaitUntilAllOperationsAreFinished() })
+                log.append(self.error { () throws(OperationError) in try other.tryWaitUntilFinished() })
+            }
+            queue.addOperations([operation, other], waitUntilFinished: false)
+            queue.isSuspended = false
+            queue.waitUntilAllOperationsAreFinished()
+            token.invalidate()
+            #expect(
+                log.entries == [
+                    .waitsForItself(operation: "\(type(of: operation)) 'it'"),
+                    .waitsInsideSerialQueue(operation: "BlockOperation 'other'", queue: "queue 'it'"),
+                ])
+        }
+    }
+
     /// Rules M8 and Q2.
     @Test func `a batch to wait for, added inside a serial queue to the same queue, is not added`() {
         let queue = OperationQueue.serial()
