@@ -25,6 +25,13 @@ extension OperationQueue {
             state.handle(.setLimit(limit))
             return (state.width, width)
         }
+        if width != Self.defaultMaxConcurrentOperationCount { renewCalls() }
+    }
+
+    /// Requests threads anew for the calls that wait for a thread. Their requests have the urgency from before a change.
+    private func renewCalls() {
+        guard state.withLock({ $0.kind.isPool && $0.underlyingQueue == nil }) else { return }
+        for level in ServiceLevel.allCases where signal.isCalling(level) { callWorker(level) }
     }
 
     func setSuspended(_ isSuspended: Bool) {
@@ -55,6 +62,8 @@ extension OperationQueue {
             }
             return (state.qualityOfService, quality)
         }
+        // The worker that was called for a resumption has the old level.
+        if hasResumptions { callWorkerIfNone(level) }
     }
 
     func setUnderlyingQueue(_ queue: DispatchQueue?) throws(OperationError) {

@@ -146,6 +146,8 @@ final class Monitor: Sendable {
         guard !WorkerPool.pools.contains(where: { $0.survey().isWorthwhile }) else {
             return phase.store(Phase.awake, ordering: .sequentiallyConsistent)
         }
+        // Nothing reduces them during the sleep. A request that needs one wakes the monitor.
+        for pool in WorkerPool.pools { pool.endAllowances() }
         while phase.load(ordering: .sequentiallyConsistent) == Phase.asleep {
             fireTimers(&taken)
             wait(taken)

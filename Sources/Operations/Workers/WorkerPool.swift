@@ -260,6 +260,9 @@ final class WorkerPool: Sendable {
         return findings
     }
 
+    /// Permits no more workers than cores until the next look.
+    func endAllowances() { state.withLock { ($0.allowance, $0.promptAllowance) = (0, 0) } }
+
     /// Ends the use of a queue by the monitor, which must not be its last owner: a `deinit` of the user may take long. While the
     /// worker works for the queue, it has a reference, which it releases only after it has taken the lock.
     private func release(_ queue: Unmanaged<OperationQueue>, of worker: Worker) {
