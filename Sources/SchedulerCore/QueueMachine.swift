@@ -74,11 +74,11 @@ public struct QueueMachine {
     public mutating func handle(_ event: Event) -> Actions {
         switch event {
         case .arrive(let member, let kind, let lane, let service, let isReady):
-            let (wasEmpty, awaitedPush) = (members.isEmpty, members.awaitsPush)
+            let wasEmpty = members.isEmpty
             member._withUnsafeGuaranteedRef {
                 members.arrive($0, kind, lane: lane, service: service, isReady: isReady)
             }
-            return Actions(keepsAlive: wasEmpty && !members.isEmpty, opens: awaitedPush && !members.awaitsPush)
+            return Actions(keepsAlive: wasEmpty && !members.isEmpty)
         case .look(let services): return Actions(claim: members.next(for: services))
         case .refuse(let member):
             member._withUnsafeGuaranteedRef { members.refuse($0) }

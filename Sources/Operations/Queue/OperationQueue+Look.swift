@@ -99,20 +99,21 @@ extension OperationQueue {
                 prefetch(state.upcoming)
                 return Claim(operation)
             }
-            if awaitPush(of: member, in: &state) { return nil }
-            if let claim = refuse(member, in: &state) { return claim }
+            switch refuse(member, in: &state) {
+            case .lookOn: continue
+            case .stop: return nil
+            case .cancel(let claim): return claim
+            }
         }
         return nil
     }
 
-    /// Puts back a ready member that another thread is about to push, if it needs the last free slot. Otherwise an operation
-    /// that was added later would start before it.
-    @inline(never)
-    private func awaitPush(of member: MemberReference, in state: inout State) -> Bool {
-        let isPinned = Self.operation(member)._withUnsafeGuaranteedRef { $0.word.lifecycle.isReadyButPinned }
-        guard isPinned, state.machine.schedule.running >= state.machine.schedule.width else { return false }
-        state.handle(.awaitPush(member))
-        return true
+    private enum Refusal {
+        case lookOn
+        /// The queue starts nothing before another thread has pushed the member.
+        case stop
+        /// This thread has got the promised call of `cancel()`.
+        case cancel(Claim)
     }
 
     /// Begins to fetch the memory of operations that start soon, because they may have left the cache long ago. A fetch is
@@ -126,17 +127,25 @@ extension OperationQueue {
     }
 
     /// Puts back a member that could not be claimed. A dependency was added after the operation became ready (rule D2), or the
-    /// operation is pinned and about to be pushed.
-    ///
-    /// - Returns: The claim of the promised call of `cancel()`, if this thread gets it.
+    /// operation is pinned, and another thread is about to push it. If such an operation needs the last free slot, no operation
+    /// that was added later may start before it.
     @inline(never)
-    private func refuse(_ member: MemberReference, in state: inout State) -> Claim? {
+    private func refuse(_ member: MemberReference, in state: inout State) -> Refusal {
         let operation = Self.operation(member)
         return operation._withUnsafeGuaranteedRef { object in
+            if object.word.lifecycle.isReadyButPinned, !state.hasSecondSlot {
+                state.handle(.awaitPush(member))
+                return .stop
+            }
             state.handle(.refuse(member))
             let lifecycle = object.word.lifecycle
             if state.policies.concern(lifecycle) { state.notePoliciesNotClaimed(object, lifecycle) }
-            return object.word.update { $0.cancelClaimed() } == nil ? nil : Claim(operation, isToCancel: true)
+            return object.word.update { $0.cancelClaimed() } == nil ? .lookOn : .cancel(Claim(operation, isToCancel: true))
         }
     }
+}
+
+extension OperationQueue.State {
+    /// Whether a slot is free besides that of the member that was returned last.
+    fileprivate var hasSecondSlot: Bool { machine.schedule.running < machine.schedule.width }
 }

@@ -24,8 +24,16 @@ extension OperationQueue {
     @inline(never)
     private final func step(for level: ServiceLevel) {
         // If a bit is set later, the thread that sets it looks into the inbox afterward.
-        if signal.isHeld { return withState { watchForStall(&$0) } }
+        if signal.isHeld { return takeInWhileHeld() }
         if !thisThreadLooksSoon, signal.claimCallForSlot(level) { callWorker(level) }
+    }
+
+    /// Takes an operation into a queue that could start nothing. The operation may be the one that the queue awaited.
+    private func takeInWhileHeld() {
+        withState { state in
+            watchForStall(&state)
+            state.opens = true
+        }
     }
 
     /// Whether this thread is a worker that is going to look into the queue itself.

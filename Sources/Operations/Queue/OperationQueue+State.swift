@@ -142,7 +142,6 @@ extension OperationQueue {
                 operation.asMember, lifecycle.memberKind, lane: lifecycle.effectivePriority, service: operation.service,
                 isReady: mayStart))
         if actions.keepsAlive { state.keptAlive = self }
-        if actions.opens { state.opens = true }
     }
 
     /// Makes a claimed operation ready again, in its place, unless there was a change since the claim. No other operation starts
