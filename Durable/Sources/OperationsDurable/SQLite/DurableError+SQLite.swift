@@ -10,6 +10,15 @@ extension DurableError {
         return DurableError.unavailable("SQLite error \(error.extendedResultCode.rawValue): \(error.message ?? "")")
     }
 
+    /// Returns an error of the application's statements: `unavailable` if the file cannot be read or written, or stays locked.
+    /// Returns other errors unchanged. A repetition of the statements would find them again.
+    static func wrapping(statements error: any Error) -> any Error {
+        switch (error as? DatabaseError)?.resultCode {
+        case .SQLITE_BUSY?, .SQLITE_IOERR?, .SQLITE_FULL?, .SQLITE_CANTOPEN?: wrapping(error)
+        default: error
+        }
+    }
+
     /// Creates the error of a database that cannot be opened.
     init(database error: any Error, path: String) {
         switch error {

@@ -50,9 +50,19 @@ final class GroupCommitter: Sendable {
 
     private func commitTogether(_ group: [Request]) {
         do { try commit(group) } catch {
-            if group.count == 1 { return group[0].finish(error) }
+            if group.count == 1 { return group[0].finish(Self.reply(to: group[0], after: error)) }
             // The database refused the group. One request may be the cause, so that each request has a transaction.
             for request in group { commitTogether([request]) }
+        }
+    }
+
+    /// Returns the error for the caller of a request whose own transaction failed.
+    private static func reply(to request: Request, after error: any Error) -> any Error {
+        switch (request.work, error) {
+        case (_, let error as StatementsError): DurableError.wrapping(statements: error.cause)
+        // SQLite checks deferred constraints of the application at the end of the transaction.
+        case (.statements, let error as DatabaseError) where error.resultCode == .SQLITE_CONSTRAINT: error
+        default: DurableError.wrapping(error)
         }
     }
 
@@ -98,8 +108,8 @@ final class GroupCommitter: Sendable {
             } catch let error as StatementsError {
                 // A statement may roll back the whole transaction, for example `INSERT OR ROLLBACK`. Each further statement
                 // of the group would then commit on its own.
-                guard database.isInsideTransaction else { throw error.cause }
-                errors.append(error.cause)
+                guard database.isInsideTransaction else { throw error }
+                errors.append(DurableError.wrapping(statements: error.cause))
             }
         }
         try rows.flush()

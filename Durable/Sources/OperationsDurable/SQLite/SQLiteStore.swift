@@ -80,8 +80,8 @@ public final class SQLiteStore: DurableStore {
         let reply = ReplyBox<Reply>()
         return try await withCheckedThrowingContinuation { continuation in
             committer.submit(
-                GroupCommitter.Request(work: .event { try reply.set(event(&$0)) }) { error in
-                    continuation.resume(with: reply.result(error.map(DurableError.wrapping)))
+                GroupCommitter.Request(work: .event { try reply.set(event(&$0)) }) {
+                    continuation.resume(with: reply.result($0))
                 })
         }
     }
@@ -102,14 +102,18 @@ public final class SQLiteStore: DurableStore {
     ///
     /// The statements share a transaction with other requests. A savepoint separates them: an error undoes only the
     /// statements of the closure.
+    ///
+    /// - Throws: The error of the closure. `DatabaseError` if SQLite refuses the commit because of a deferred constraint.
+    ///   `DurableError.unavailable` if the file cannot be read or written, or stays locked. After `unavailable`, the statements
+    ///   may be durable.
     public func transaction<Reply: Sendable>(
         _ statements: @escaping @Sendable (Database) throws -> Reply
     ) async throws -> Reply {
         let reply = ReplyBox<Reply>()
         return try await withCheckedThrowingContinuation { continuation in
             committer.submit(
-                GroupCommitter.Request(work: .statements { try reply.set(statements($0)) }) { error in
-                    continuation.resume(with: reply.result(error.map(DurableError.wrapping)))
+                GroupCommitter.Request(work: .statements { try reply.set(statements($0)) }) {
+                    continuation.resume(with: reply.result($0))
                 })
         }
     }

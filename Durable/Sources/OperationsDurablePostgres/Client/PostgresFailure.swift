@@ -23,16 +23,28 @@ struct PostgresFailure: Error {
     /// Whether a repetition of the transaction may succeed: a deadlock or a conflict of transactions.
     var permitsRepetition: Bool { sqlState == "40001" || sqlState == "40P01" }
 
+    /// The text, unless the text may name the database or the schema of the address.
+    private var safeText: String { sqlState == "42501" ? "a permission of the user is missing" : text }
+
     /// The error for the caller of the store.
     var durableError: DurableError {
         switch sqlState {
         case "42P01" where text.contains("durable_"): .noSchema
         case "": .unavailable(text)
-        // The text may name the database or the schema of the address.
-        case "42501": .unavailable("PostgreSQL error 42501: a permission of the user is missing")
-        default: .unavailable("PostgreSQL error \(sqlState): \(text)")
+        default: .unavailable("PostgreSQL error \(sqlState): \(safeText)")
         }
     }
+
+    /// The error for the caller whose transaction the server refused.
+    var statementsError: any Error {
+        switch durableError {
+        case .unavailable where !Self.isOutage(sqlState): PostgresError(sqlState: sqlState, message: safeText)
+        case let error: error
+        }
+    }
+
+    /// Whether the class of the error means that the server lacks a resource: a full disk, memory, or a file.
+    static func isOutage(_ sqlState: String) -> Bool { sqlState.hasPrefix("53") || sqlState.hasPrefix("58") }
 
     /// Whether the class of the error means the end of the session.
     static func endsSession(_ sqlState: String) -> Bool {

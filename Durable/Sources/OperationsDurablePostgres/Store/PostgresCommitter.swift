@@ -66,7 +66,7 @@ final class PostgresCommitter: Sendable {
                 return
             } catch {
                 if group.count > 1 { return commitAlone(group) }
-                for request in group { request.finish(error) }
+                for request in group { request.finish((error as? StatementsError)?.cause ?? error) }
                 return
             }
         }
@@ -82,7 +82,12 @@ final class PostgresCommitter: Sendable {
             session.earlyReleases -= isEarly ? 1 : 0
             try connection.execute("BEGIN")
             let outcome = try apply(group, in: connection, isEarly: isEarly)
-            try commit(connection, mustFlush: isEarly || outcome.needsFlush)
+            do { try commit(connection, mustFlush: isEarly || outcome.needsFlush) } catch let failure as PostgresFailure
+                where failure.kind == .refused && !failure.permitsRepetition && group.isOneTransaction
+            {
+                // The server checks deferred constraints, and calls deferred triggers, of the application at COMMIT.
+                throw StatementsError(cause: failure.statementsError)
+            }
             return outcome
         }
         publish(outcome.effects)
@@ -191,8 +196,21 @@ final class PostgresCommitter: Sendable {
             rows.forget()
             rows.kinds = kinds
             try rows.connection.execute("ROLLBACK TO SAVEPOINT durable; RELEASE SAVEPOINT durable")
-            throw StatementsError(cause: DurableError.wrapping(postgres: error))
+            switch error {
+            case let failure as PostgresFailure: throw StatementsError(cause: failure.statementsError)
+            case let error as PostgresError where PostgresFailure.isOutage(error.sqlState):
+                throw StatementsError(cause: DurableError.unavailable("\(error)"))
+            default: throw StatementsError(cause: error)
+            }
         }
+    }
+}
+
+extension [PostgresCommitter.Request] {
+    /// Whether the group is one request with statements of the application.
+    fileprivate var isOneTransaction: Bool {
+        guard count == 1, case .statements = self[0].work else { return false }
+        return true
     }
 }
 #endif

@@ -99,7 +99,8 @@ public final class PostgresStore: DurableStore {
     /// statements: an error undoes only the statements of the closure. After a deadlock or the loss of an idle connection,
     /// the store calls the closure again.
     ///
-    /// - Throws: The error of the closure, or `DurableError.unavailable`. After `unavailable`, the statements may be durable.
+    /// - Throws: The error of the closure. `PostgresError` if the server refuses the commit, for example because of a deferred
+    ///   constraint. `DurableError.unavailable` while the server is away. After `unavailable`, the statements may be durable.
     public func transaction<Reply: Sendable>(
         _ statements: @escaping @Sendable (PostgresTransaction) throws -> Reply
     ) async throws -> Reply {

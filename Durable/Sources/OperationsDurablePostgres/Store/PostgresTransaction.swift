@@ -81,7 +81,8 @@ public final class PostgresTransaction {
             return reply
         } catch let failure as PostgresFailure {
             if failure.kind != .refused || failure.permitsRepetition { fatal = failure }
-            throw DurableError.wrapping(postgres: failure)
+            // The cause may be a statement of the application, whose error the closure hides.
+            throw fatal?.durableError ?? failure.statementsError
         }
     }
 

@@ -111,7 +111,7 @@ import Testing
                 }
             }
             // An error that the closure hides still undoes its statements.
-            await #expect(throws: DurableError.self) {
+            await #expect(throws: PostgresError.self) {
                 try await store.transaction { transaction in
                     try transaction.execute("INSERT INTO effect VALUES (1, 'a')")
                     _ = try? transaction.execute("SELECT 1 / $1::bigint", [0])
