@@ -37,15 +37,8 @@ extension DurableContext {
     ///   The application then rolls back the transaction.
     public func complete(_ output: some Sendable = (), in transaction: PostgresTransaction) throws {
         guard let store = attempt.store as? PostgresStore else { throw DurableError.noSchema }
-        let (bytes, lease) = (try Payload.encode(output, of: "output"), attempt.lease)
-        let isAccepted = try transaction.apply(to: store) { machine in
-            // The machine accepts a repetition, which must not commit its effect a second time.
-            guard try machine.rows.operations([lease.operation]).first?.isRunning(under: lease) == true else {
-                return false
-            }
-            return try machine.complete([Completion(lease: lease, result: .succeeded(output: bytes))])[0]
-        }
-        guard isAccepted else { throw DurableError.leaseLost(lease.operation) }
+        let bytes = try Payload.encode(output, of: "output")
+        try transaction.apply(to: store) { try attempt.complete(bytes, by: &$0) }
         transaction.afterCommit { [attempt] in attempt.setCompleted() }
     }
 }

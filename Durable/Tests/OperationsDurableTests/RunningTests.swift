@@ -113,6 +113,63 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `R8: an operation that catches the loss of its lease runs no further step`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            let sum = try await DurableQueue("q", in: store).add(Sum(a: 1, b: 2))
+            let claim = try await claim(store, name: "sum")
+            let lease = try #require(claim.lease)
+            test.advance(.seconds(31))
+            try await store.commit { _ = try $0.expireLeases() }
+            let error = DurableError.leaseLost(sum.id)
+            let context = DurableContext(attempt: AttemptState(claim, lease: lease, store: store))
+            await #expect(throws: error) { try await context.step("charge") {} }
+            await #expect(throws: error) { try await context.step("refund") { Issue.record("the step ran") } }
+            guard let store = store as? SQLiteStore else { return }
+            let other = DurableContext(attempt: AttemptState(claim, lease: lease, store: store))
+            await #expect(throws: error) { try await store.transaction { try other.complete(3, in: $0) } }
+            await #expect(throws: error) { try await other.step("refund") { Issue.record("the step ran") } }
+        }
+    }
+
+    /// Waits until it is cancelled, and then makes a step.
+    struct Compensating: DurableOperation {
+        static let name = "compensating"
+        var journal: String
+
+        func run(_ context: DurableContext) async throws {
+            let journal = Journal.named(journal)
+            journal.append("start")
+            do { try await Task.sleep(for: .seconds(3_600)) } catch {
+                do { try await context.step("refund") { journal.append("refund") } } catch {
+                    journal.append("\(error)")
+                    throw error
+                }
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R8: an operation that is cancelled because its lease is lost runs no further step`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let name = "R8 compensating \(kind)"
+            let operation = try await DurableQueue("q", in: test.store).add(Compensating(journal: name))
+            let journal = Journal.named(name)
+            try await withWorker(test.store, [Compensating.self]) {
+                try await poll("the operation runs") { journal.count("start") == 1 }
+                test.advance(.seconds(31))
+                try await test.store.commit { _ = try $0.expireLeases() }
+                try await poll("the attempt has ended") {
+                    journal.count("\(DurableError.leaseLost(operation.id))") == 1
+                }
+                #expect(journal.count("refund") == 0)
+            }
+        }
+    }
+
     @Test func `R10: a completion in a transaction commits with its effect or not at all`() async throws {
         try await withStore(.sqlite) { test in
             let store = try test.sqlite

@@ -29,7 +29,7 @@ public struct DurableContext: Sendable {
     /// another entry in the history, later attempts receive a `DurableStepFailure` with the text of the error.
     ///
     /// - Throws: The error of the body, or `DurableStepFailure`. `DurableError.historyMismatch` if the history has another
-    ///   entry at this position. `DurableError.leaseLost`.
+    ///   entry at this position. `DurableError.leaseLost`, which every further call of the context throws, too.
     public func step<Value: Codable & Sendable>(
         _ name: String, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -163,14 +163,8 @@ public struct DurableContext: Sendable {
         guard let store = attempt.store as? SQLiteStore else { throw DurableError.noSchema }
         let bytes = try Payload.encode(output, of: "output")
         let lease = attempt.lease
-        let completion = Completion(lease: lease, result: .succeeded(output: bytes))
-        let isAccepted = try store.apply(in: transaction) { machine in
-            // The machine accepts a repetition, which must not commit its effect a second time.
-            let row = try machine.rows.operations([lease.operation]).first
-            return row?.isRunning(under: lease) == true ? try machine.complete([completion])[0] : false
-        }
-        guard isAccepted else { throw DurableError.leaseLost(lease.operation) }
         let attempt = attempt
+        try store.apply(in: transaction) { try attempt.complete(bytes, by: &$0) }
         transaction.afterNextTransaction { database in
             // A rollback to a savepoint undoes the completion, also when the transaction commits.
             if (try? store.isRunning(lease, in: database)) == false { attempt.setCompleted() }

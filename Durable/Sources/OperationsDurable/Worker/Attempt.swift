@@ -54,6 +54,8 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
     /// Cancels the attempt. The first reason counts, except that a lost lease replaces other reasons.
     func stop(because reason: Stop) {
         stop.withLock { stop in if stop == nil || reason == .lostLease { stop = reason } }
+        // Before the cancellation, which the operation may catch.
+        if reason == .lostLease { state.interrupt(DurableError.leaseLost(lease.operation)) }
         cancel()
     }
 

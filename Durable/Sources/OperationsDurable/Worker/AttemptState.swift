@@ -28,6 +28,14 @@ package final class AttemptState: Sendable {
     /// operation released its lease.
     var isDone: Bool { state.withLock { $0.isCompleted || $0.interruption is DurableSuspension } }
 
+    /// Makes each further call of the context throw the error. The first error counts.
+    ///
+    /// An operation that catches a suspension, a cancellation or the loss of its lease must not continue, because another
+    /// worker may run the operation.
+    func interrupt(_ error: any Error) {
+        state.withLock { state in if state.interruption == nil { state.interruption = error } }
+    }
+
     package func setCompleted() { state.withLock { $0.isCompleted = true } }
 
     /// Returns the next position of the history, and the entry that is stored there.
@@ -36,7 +44,6 @@ package final class AttemptState: Sendable {
     func next(_ kind: HistoryEntry.Kind, _ name: String) throws -> (position: Int64, stored: HistoryEntry?) {
         try store.limits.checkName(name)
         let position = try state.withLock { state in
-            // A body that catches the suspension must not continue, because another worker may run the operation.
             if let interruption = state.interruption { throw interruption }
             defer { state.position += 1 }
             return state.position
@@ -53,12 +60,9 @@ package final class AttemptState: Sendable {
     /// Keeps the error of a step. If the operation continues with another entry, the history also has the failed step, so
     /// that later attempts continue in the same way.
     func stepFailed(_ name: String, at position: Int64, _ error: any Error) {
-        state.withLock { state in
-            if error is CancellationError {
-                state.interruption = error
-            } else {
-                state.failedSteps.append((name, "\(error)", position))
-            }
+        switch error {
+        case is CancellationError, DurableError.leaseLost(lease.operation): interrupt(error)
+        default: state.withLock { $0.failedSteps.append((name, "\(error)", position)) }
         }
     }
 
@@ -81,8 +85,28 @@ package final class AttemptState: Sendable {
                     }
                     return try event(&machine, lease)
                 }
-            } catch DurableError.unavailable { try await OperationClock().sleep(for: delay.next()) }
+            } catch DurableError.unavailable {
+                try await OperationClock().sleep(for: delay.next())
+            } catch let error as DurableError where error == .leaseLost(lease.operation) {
+                interrupt(error)
+                throw error
+            }
         }
+    }
+
+    /// Completes the operation by an event in a transaction of the application.
+    ///
+    /// - Throws: `DurableError.leaseLost`, also if an earlier transaction completed the operation: an effect is never repeated.
+    package func complete(_ output: [UInt8], by machine: inout DurableMachine) throws {
+        let row = try machine.rows.operations([lease.operation]).first
+        let completion = Completion(lease: lease, result: .succeeded(output: output))
+        // The machine accepts a repetition, which must not commit its effect a second time.
+        if row?.isRunning(under: lease) == true, try machine.complete([completion])[0] { return }
+        let error = DurableError.leaseLost(lease.operation)
+        // The transaction that completed the operation may still be rolled back, and the attempt then continues.
+        let isCompleted = row?.state == .succeeded || row?.workOutcome == .succeeded
+        if !isCompleted || row?.fence != lease.fence { interrupt(error) }
+        throw error
     }
 
     /// Requests a wait. Returns the result, or throws `DurableSuspension` after the release of the lease.
