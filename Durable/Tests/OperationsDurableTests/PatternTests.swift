@@ -80,6 +80,55 @@ import Testing
         }
     }
 
+    /// Catches the error of the call that the last word of its journal names, makes a step, and fails in its first attempt.
+    struct Catching: DurableOperation {
+        static let name = "catching"
+        static let calls = ["large", "number", "input", "dependency", "unknown", "cycle", "two"]
+        var journal: String
+
+        func run(_ context: DurableContext) async throws {
+            let (journal, text) = (Journal.named(journal), String(repeating: "x", count: 50))
+            let unknown = DurableHandle<Int>(id: OperationID(999_999), store: context.store)
+            do {
+                switch self.journal.split(separator: " ").last {
+                case "large": _ = try await context.step("large") { text }
+                case "number": _ = try await context.step("number") { Double.nan }
+                case "input": try await context.add(Note(journal: text, word: ""))
+                case "dependency": try await context.add(Sum(a: 1, b: 2), after: [unknown])
+                case "unknown": try await context.wait(for: unknown)
+                case "cycle": try await context.wait(for: DurableHandle<Int>(id: context.id, store: context.store))
+                default:
+                    do { try await context.wait(for: unknown) } catch { journal.append("\(error)") }
+                    _ = try await context.step("large") { text }
+                }
+            } catch { journal.append("\(error)") }
+            try await context.step("fallback") { journal.append("fallback") }
+            if context.number == 1 { throw TestFailure() }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases, Catching.calls)
+    func `an operation that catches the error of a call continues, and a later attempt in the same way`(
+        _ kind: StoreKind, _ call: String
+    ) async throws {
+        var limits = DurableLimits()
+        // Below the size of an error.
+        limits.payloadBytes = 40
+        try await withStore(kind, limits: limits) { test in
+            let name = "\(kind) \(call)"
+            let operation = try await DurableQueue("q", in: test.store).add(
+                Catching(journal: name), retry: .constant(.zero, retries: 1))
+            try await withWorker(test.store, [Catching.self]) { try await operation.value }
+            let all = Journal.named(name).all
+            let errors = all.prefix { $0 != "fallback" }
+            #expect(errors.count == (call == "two" ? 2 : 1))
+            #expect(all.count == 2 * errors.count + 1)
+            for (error, later) in zip(errors, all.suffix(errors.count)) {
+                #expect(later.hasSuffix(" failed: \(error)"), "\(later)")
+            }
+        }
+    }
+
     /// Waits for an operation, sleeps for longer than the store keeps that operation, and returns its output.
     struct Patient: DurableOperation {
         static let name = "patient"

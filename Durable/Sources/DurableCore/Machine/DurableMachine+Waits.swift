@@ -13,24 +13,31 @@ extension DurableMachine {
     ///
     /// - Throws: `leaseLost`, `payloadTooLarge`, or `historyMismatch` if the history has another entry at the position.
     package mutating func recordStep(
-        _ name: String, result: [UInt8], kind: HistoryEntry.Kind = .step, position: Int64, by lease: Lease
+        _ name: String, result: [UInt8], position: Int64, by lease: Lease
     ) throws {
         try event { machine in
             try machine.limits.checkName(name)
             try machine.limits.checkPayload(result, of: "result of step '\(name)'")
             var row = try machine.leased(lease)
-            let entry = HistoryEntry(operation: row.id, position: position, kind: kind, name: name, result: result)
+            let entry = HistoryEntry(operation: row.id, position: position, kind: .step, name: name, result: result)
             if try machine.repetition(of: entry, in: row) != nil { return }
             try machine.append(entry, to: &row)
             try machine.put(row)
         }
     }
 
-    /// Records that the operation caught the error of a step.
-    package mutating func recordFailedStep(
-        _ name: String, _ reason: String, _ position: Int64, by lease: Lease
+    /// Records that the operation caught the error of a call. The kind is that of the failure.
+    package mutating func recordFailure(
+        _ kind: HistoryEntry.Kind, _ name: String, reason: String, position: Int64, by lease: Lease
     ) throws {
-        try recordStep(name, result: Array(cut(reason).utf8), kind: .failedStep, position: position, by: lease)
+        try event { machine in
+            var row = try machine.leased(lease)
+            let entry = HistoryEntry(
+                operation: row.id, position: position, kind: kind, name: name, result: Array(machine.cut(reason).utf8))
+            if try machine.repetition(of: entry, in: row) != nil { return }
+            try machine.append(entry, to: &row)
+            try machine.put(row)
+        }
     }
 
     /// Adds operations from a running operation, and records the identifiers in the history.

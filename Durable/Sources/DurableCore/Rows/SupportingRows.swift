@@ -111,6 +111,20 @@ public struct HistoryEntry: Sendable, Hashable {
         case operations = 4
         /// A step whose error the operation caught. The result is the text of the error.
         case failedStep = 5
+        /// An addition whose error the operation caught. The result is the text of the error.
+        case failedAdd = 6
+        /// A wait for operations whose error the operation caught. The result is the text of the error.
+        case failedOperations = 7
+
+        /// The kind of the call to which an entry of this kind belongs.
+        package var call: Kind {
+            switch self {
+            case .failedStep: .step
+            case .failedAdd: .add
+            case .failedOperations: .operations
+            case .step, .sleep, .signal, .add, .operations: self
+            }
+        }
     }
 
     public var operation: OperationID
@@ -126,11 +140,11 @@ public struct HistoryEntry: Sendable, Hashable {
     }
 
     /// The description in messages.
-    package var label: String { "\(kind == .failedStep ? .step : kind) '\(name)'" }
+    package var label: String { "\(kind.call) '\(name)'" }
 
     /// Whether the stored entry answers a call of the kind and the name.
     package func answers(_ kind: Kind, _ name: String) -> Bool {
-        self.name == name && (self.kind == kind || self.kind == .failedStep && kind == .step)
+        self.name == name && (self.kind == kind || self.kind.call == kind)
     }
 }
 

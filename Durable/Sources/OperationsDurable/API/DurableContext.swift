@@ -26,7 +26,8 @@ public struct DurableContext: Sendable {
     ///
     /// If the process ends between the body and the record, a later attempt runs the body again. If the body throws and
     /// the operation ends with the error, a later attempt runs the body again. If the operation catches the error and makes
-    /// another entry in the history, later attempts receive a `DurableStepFailure` with the text of the error.
+    /// another entry in the history, later attempts receive a `DurableStepFailure` with the text of the error. A result that
+    /// the store cannot keep is an error of the step, too.
     ///
     /// - Throws: The error of the body, or `DurableStepFailure`. `DurableError.historyMismatch` if the history has another
     ///   entry at this position. `DurableError.leaseLost`, which every further call of the context throws, too.
@@ -34,18 +35,14 @@ public struct DurableContext: Sendable {
         _ name: String, _ body: () async throws -> Value
     ) async throws -> Value {
         let (position, stored) = try attempt.next(.step, name)
-        if let stored {
-            if stored.kind == .failedStep {
-                throw DurableStepFailure(step: name, reason: String(decoding: stored.result ?? [], as: UTF8.self))
-            }
-            return try Payload.decode(Value.self, from: stored.result ?? [], of: "result of step '\(name)'")
+        let subject = "result of step '\(name)'"
+        if let stored { return try Payload.decode(Value.self, from: stored.result ?? [], of: subject) }
+        let (value, bytes) = try await attempt.keepingFailure(.failedStep, name, at: position) {
+            let value = try await body()
+            let bytes = try Payload.encode(value, of: subject)
+            try attempt.store.limits.checkPayload(bytes, of: subject)
+            return (value, bytes)
         }
-        let value: Value
-        do { value = try await body() } catch {
-            attempt.stepFailed(name, at: position, error)
-            throw error
-        }
-        let bytes = try Payload.encode(value, of: "result of step '\(name)'")
         try await attempt.commit { machine, lease in
             try machine.recordStep(name, result: bytes, position: position, by: lease)
         }
@@ -107,6 +104,7 @@ public struct DurableContext: Sendable {
     /// an exception: later attempts read it from the operation.
     ///
     /// - Throws: `DurableError.cycle` if the operation waits for this operation, also through a barrier. `DurableError.notSucceeded`.
+    ///   `DurableError.unknownOperation`. `DurableStepFailure` for an error that an earlier attempt caught, as for a step.
     ///   `DurableSuspension`, which the operation does not catch.
     @discardableResult
     public func wait<Output>(for handle: DurableHandle<Output>) async throws -> Output {
@@ -114,8 +112,10 @@ public struct DurableContext: Sendable {
         let (position, stored) = try attempt.next(.operations, name)
         if let end = AwaitedEnd(bytes: stored?.result ?? []) { return try handle.value(of: end) }
         if stored == nil {
-            _ = try await attempt.wait { machine, lease in
-                try machine.awaitOperations([handle.id], name: name, position: position, by: lease)
+            _ = try await attempt.keepingFailure(.failedOperations, name, at: position) {
+                try await attempt.wait { machine, lease in
+                    try machine.awaitOperations([handle.id], name: name, position: position, by: lease)
+                }
             }
         }
         let end = try await handle.recordedEnd()
@@ -136,6 +136,8 @@ public struct DurableContext: Sendable {
     ///   - dependencies: The operations that end before the new operation starts.
     ///   - retry: The rule for retries.
     ///   - options: Further options. The named parameters have precedence.
+    /// - Throws: The errors of an addition to a queue. `DurableStepFailure` for an error that an earlier attempt caught, as for a
+    ///   step.
     @discardableResult
     public func add<Work: DurableOperation>(
         _ operation: Work, to queue: DurableQueue? = nil, isChild: Bool = false, priority: DurablePriority? = nil,
@@ -145,12 +147,14 @@ public struct DurableContext: Sendable {
         let (position, stored) = try attempt.next(.add, Work.name)
         if let id = HistoryEntry.ids(stored?.result).first { return DurableHandle(id: id, store: attempt.store) }
         let queue = queue ?? DurableQueue(attempt.queue, in: attempt.store)
-        var new = try queue.newOperation(operation, priority, dependencies, retry, options)
-        new.isChild = isChild
-        let id = try await attempt.commit { [new] machine, lease in
-            try machine.add([new], position: position, by: lease)[0]
+        return try await attempt.keepingFailure(.failedAdd, Work.name, at: position) {
+            var new = try queue.newOperation(operation, priority, dependencies, retry, options)
+            new.isChild = isChild
+            let id = try await attempt.commit { [new] machine, lease in
+                try machine.add([new], position: position, by: lease)[0]
+            }
+            return DurableHandle(id: id, store: attempt.store)
         }
-        return DurableHandle(id: id, store: attempt.store)
     }
 
     /// Completes the operation in a transaction of the application: the effect and the completion commit together.
@@ -172,14 +176,16 @@ public struct DurableContext: Sendable {
     }
 }
 
-/// The recorded error of a step, which an earlier attempt caught.
+/// The recorded error of a step, an addition or a wait for an operation, which an earlier attempt caught.
 public struct DurableStepFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The name of the step.
+    /// The name of the step, or of the operation.
     public let step: String
     /// The text of the error.
     public let reason: String
+    /// The description of the call.
+    let call: String
 
-    public var description: String { "step '\(step)' failed: \(reason)" }
+    public var description: String { "\(call) failed: \(reason)" }
 }
 
 /// The error by which a sleep or a wait ends an attempt that has released its slot and its lease.

@@ -8,8 +8,8 @@ package final class AttemptState: Sendable {
         var isCompleted = false
         /// The error after which the attempt makes no further entry in the history.
         var interruption: (any Error)?
-        /// Steps that failed since the last entry in the history. The next entry proves that the operation caught the errors.
-        var failedSteps: [(name: String, reason: String, position: Int64)] = []
+        /// Calls that failed since the last entry in the history. The next entry proves that the operation caught the errors.
+        var failures: [(kind: HistoryEntry.Kind, name: String, reason: String, position: Int64)] = []
     }
 
     package let store: any DurableStore
@@ -40,7 +40,8 @@ package final class AttemptState: Sendable {
 
     /// Returns the next position of the history, and the entry that is stored there.
     ///
-    /// - Throws: `DurableError.historyMismatch` with both names. `DurableError.invalidName`, before the body of a step runs.
+    /// - Throws: `DurableStepFailure` if the stored entry is a failure. `DurableError.historyMismatch` with both names.
+    ///   `DurableError.invalidName`, before the body of a step runs.
     func next(_ kind: HistoryEntry.Kind, _ name: String) throws -> (position: Int64, stored: HistoryEntry?) {
         try store.limits.checkName(name)
         let position = try state.withLock { state in
@@ -54,15 +55,27 @@ package final class AttemptState: Sendable {
         guard stored.answers(kind, name) else {
             throw DurableError.historyMismatch(position: position, stored: stored.label, current: current.label)
         }
+        if stored.kind != stored.kind.call {
+            let reason = String(decoding: stored.result ?? [], as: UTF8.self)
+            throw DurableStepFailure(step: name, reason: reason, call: stored.label)
+        }
         return (Int64(position), stored)
     }
 
-    /// Keeps the error of a step. If the operation continues with another entry, the history also has the failed step, so
+    /// Calls the body, and keeps its error. If the operation continues with another entry, the history also has the failure, so
     /// that later attempts continue in the same way.
-    func stepFailed(_ name: String, at position: Int64, _ error: any Error) {
-        switch error {
-        case is CancellationError, DurableError.leaseLost(lease.operation): interrupt(error)
-        default: state.withLock { $0.failedSteps.append((name, "\(error)", position)) }
+    ///
+    /// - Parameter kind: The kind of the failure.
+    func keepingFailure<Value>(
+        _ kind: HistoryEntry.Kind, _ name: String, at position: Int64, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do { return try await body() } catch {
+            switch error {
+            case is CancellationError, DurableError.leaseLost(lease.operation): interrupt(error)
+            case is DurableSuspension: break
+            default: state.withLock { $0.failures.append((kind, name, "\(error)", position)) }
+            }
+            throw error
         }
     }
 
@@ -72,21 +85,25 @@ package final class AttemptState: Sendable {
     func commit<Reply: Sendable>(
         _ event: @escaping @Sendable (inout DurableMachine, Lease) throws -> Reply
     ) async throws -> Reply {
-        let failedSteps = state.withLock { state in
-            defer { state.failedSteps = [] }
-            return state.failedSteps
+        let failures = state.withLock { state in
+            defer { state.failures = [] }
+            return state.failures
         }
         var delay = Backoff()
         while true {
             do {
                 return try await store.commit { [lease] machine in
-                    for failed in failedSteps {
-                        try machine.recordFailedStep(failed.name, failed.reason, failed.position, by: lease)
+                    for (kind, name, reason, position) in failures {
+                        try machine.recordFailure(kind, name, reason: reason, position: position, by: lease)
                     }
                     return try event(&machine, lease)
                 }
             } catch DurableError.unavailable {
-                try await OperationClock().sleep(for: delay.next())
+                do { try await OperationClock().sleep(for: delay.next()) } catch {
+                    // The event may be durable, so that the attempt does not know the next position.
+                    interrupt(error)
+                    throw error
+                }
             } catch let error as DurableError where error == .leaseLost(lease.operation) {
                 interrupt(error)
                 throw error
