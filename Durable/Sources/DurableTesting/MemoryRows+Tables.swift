@@ -123,8 +123,8 @@ extension MemoryRows {
             tables.uniques.append(row)
         }
         for entry in changes.history {
-            tables.history.removeAll { $0.operation == entry.operation && $0.position == entry.position }
-            tables.history.append(entry)
+            let stored = tables.history.firstIndex { $0.operation == entry.operation && $0.position == entry.position }
+            if let stored { tables.history[stored].result = entry.result } else { tables.history.append(entry) }
         }
         tables.signals.removeAll { changes.consumedSignals.contains($0) }
         tables.signals += changes.signals

@@ -173,6 +173,121 @@ import Testing
         }
     }
 
+    /// Suspends its queue and ends: with an error in the first run, unless it has an output.
+    struct Suspending: DurableOperation {
+        static let name = "suspending"
+        var journal: String
+        var output: String?
+
+        func run(_ context: DurableContext) async throws -> String {
+            let journal = Journal.named(journal)
+            journal.append("run")
+            if journal.count("run") > 1 { return "" }
+            try await DurableQueue("q", in: context.store).suspend()
+            guard let output else { throw TestFailure() }
+            return output
+        }
+    }
+
+    /// Returns the end of the operation that it waits for.
+    struct Waiting: DurableOperation {
+        static let name = "waiting"
+        var awaited: OperationID
+
+        func run(_ context: DurableContext) async throws -> String {
+            do {
+                return try await context.wait(for: DurableHandle<String>(id: awaited, store: context.store))
+            } catch let error as DurableError { return "\(error)" }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a wait receives the end of an operation that is retried before the waiting operation runs`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let (store, queue) = (test.store, DurableQueue("q", in: test.store))
+            let awaited = try await queue.add(Suspending(journal: "retried \(kind)"), priority: .low)
+            let waiting = try await queue.add(Waiting(awaited: awaited.id))
+            try await withWorker(store, queues: ["q": .limit(1)], [Suspending.self, Waiting.self]) {
+                try await awaited.reaches(.failed)
+                try await store.retry([awaited.id])
+                try await queue.resume()
+                try await waiting.reaches(.succeeded)
+                let text = try await waiting.value
+                #expect(text.hasSuffix("the test failure"), "\(text)")
+                try await awaited.reaches(.succeeded)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a wait receives the end of an operation that is purged before the waiting operation runs`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let (store, queue) = (test.store, DurableQueue("q", in: test.store))
+            let awaited = try await queue.add(
+                Suspending(journal: "purged \(kind)", output: "the output"), priority: .low)
+            let waiting = try await queue.add(Waiting(awaited: awaited.id))
+            try await withWorker(store, queues: ["q": .limit(1)], [Suspending.self, Waiting.self]) {
+                try await awaited.reaches(.succeeded)
+            }
+            test.advance(.seconds(8 * 86_400))
+            while try await store.commit({ try $0.purge() }) > 0 {}
+            await #expect(throws: DurableError.unknownOperation(awaited.id)) { try await awaited.state }
+            try await queue.resume()
+            try await withWorker(store, [Waiting.self]) {
+                let text = try await waiting.value
+                #expect(text == "the output")
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a wait receives an output that the history does not keep`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let (store, queue) = (test.store, DurableQueue("q", in: test.store))
+            let output = String(repeating: "x", count: 100_000)
+            let awaited = try await queue.add(
+                Suspending(journal: "large \(kind)", output: output), priority: .low)
+            let waiting = [
+                try await queue.add(Waiting(awaited: awaited.id)),
+                try await queue.add(Waiting(awaited: awaited.id), options: DurableOptions(delay: .seconds(60))),
+            ]
+            try await withWorker(store, queues: ["q": .limit(1)], [Suspending.self, Waiting.self]) {
+                try await awaited.reaches(.succeeded)
+                try await queue.resume()
+                test.advance(.seconds(60))
+                for operation in waiting {
+                    let text = try await operation.value
+                    #expect(text.utf8.count == 100_000)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `the transaction that ends an awaited operation records the end, also the transaction of the wait`(
+        _ kind: StoreKind
+    ) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            let sums = [Sum(a: 1, b: 1), Sum(a: 2, b: 2)]
+            let ids = try await DurableQueue("q", in: store).add(contentsOf: sums).map(\.id)
+            let history = try await store.commit { machine in
+                let worker = try machine.register("w", kinds: ["sum"], queues: ["q"], lease: .seconds(30))
+                let leases = try machine.claim(for: worker, slots: [("q", 2)], kinds: ["sum"]).compactMap(\.lease)
+                let reply = try machine.awaitOperations([ids[1]], name: "w", position: 0, by: leases[0])
+                #expect(reply == .suspended)
+                _ = try machine.complete([Completion(lease: leases[1], result: .succeeded(output: [52]))])
+                return try machine.rows.history(of: [ids[0]])
+            }
+            #expect(history.map(\.name) == ["w"])
+            #expect(AwaitedEnd(bytes: history.first?.result ?? []) == AwaitedEnd(state: .succeeded, content: [52]))
+        }
+    }
+
     /// Compensates for every error except a suspension.
     struct Compensating: DurableOperation {
         static let name = "compensating"

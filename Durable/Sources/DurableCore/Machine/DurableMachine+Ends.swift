@@ -36,14 +36,15 @@ extension DurableMachine {
 
     /// Notifies dependents that wait for further dependencies, and whose other fields stay the same.
     ///
-    /// These dependents are most of all in a graph, and need not be loaded.
+    /// These dependents are most of all in a graph, and need not be loaded. The history of a running operation that waits keeps
+    /// the end.
     ///
     /// - Returns: The edges to all other dependents.
     private mutating func subtractPending(_ edges: [Edge]) throws -> [Edge] {
         var counts: [OperationID: Int64] = [:]
         var others: Set<OperationID> = []
         for edge in edges {
-            let isPlain = edge.isAwait || work.operations[edge.dependency]?.state == .succeeded
+            let isPlain = !edge.isAwait && work.operations[edge.dependency]?.state == .succeeded
             if isPlain, work.operations[edge.dependent] == nil {
                 counts[edge.dependent, default: 0] += 1
             } else {
@@ -60,7 +61,12 @@ extension DurableMachine {
     private mutating func release(_ edge: Edge, by dependency: OperationRow) throws {
         guard var row = work.operations[edge.dependent] else { return }
         row.pending -= 1
-        if !edge.isAwait { row.noteOutcome(of: dependency) }
+        if edge.isAwait {
+            // The entry of the wait is the last: the operation makes no entry while it waits.
+            try recordEnd(of: dependency, at: row.historyCount - 1, of: row)
+        } else {
+            row.noteOutcome(of: dependency)
+        }
         if row.state == .waiting, row.pending == 0 { try settle(&row) } else { try put(row) }
     }
 

@@ -130,48 +130,56 @@ extension DurableMachine {
         }
     }
 
-    /// Releases the lease until the operations have ended.
+    /// Releases the lease until the operations have ended. The history entry of the wait then has the last end.
     ///
+    /// - Returns: The end as the result, if the operations have ended.
     /// - Throws: `unknownOperation`, or `cycle` if one of the operations waits for this operation.
     package mutating func awaitOperations(
         _ ids: [OperationID], name: String, position: Int64, by lease: Lease
     ) throws -> WaitReply {
         try event { machine in
             var row = try machine.leased(lease)
-            let awaited = try machine.existingOperations(ids).filter { !$0.state.isEnded }
-            try machine.checkNoCycle(from: row, to: Set(awaited.map(\.id)))
             let entry = HistoryEntry(operation: row.id, position: position, kind: .operations, name: name, result: [])
-            if try machine.repetition(of: entry, in: row) != nil { return .resumed(nil) }
+            let stored = try machine.repetition(of: entry, in: row)
+            if let end = stored?.result, !end.isEmpty { return .resumed(end) }
+            let operations = try machine.existingOperations(ids)
+            let awaited = operations.filter { !$0.state.isEnded }
+            try machine.checkNoCycle(from: row, to: Set(awaited.map(\.id)))
             if row.isCancelRequested { return try machine.stopInsteadOfWait(&row) }
-            try machine.append(entry, to: &row)
+            // An earlier version of the library records no end, so that the stored entry may have none. The wait begins again.
+            if stored == nil { try machine.append(entry, to: &row) }
+            if awaited.isEmpty {
+                try machine.put(row)
+                let end = try operations.last.map { try machine.recordEnd(of: $0, at: position, of: row) }
+                return .resumed(end?.bytes)
+            }
             for dependency in awaited {
                 row.pending += 1
                 machine.work.changes.edges.append(
                     Edge(dependency: dependency.id, dependent: row.id, isAwait: true))
-            }
-            if awaited.isEmpty {
-                try machine.put(row)
-                return .resumed(nil)
             }
             try machine.settle(&row)
             return .suspended
         }
     }
 
-    /// Records the end of the operation that a wait awaited, in the history entry of the wait.
+    /// Records the end of an awaited operation in the history entry of the wait, unless the end is large.
     ///
-    /// The awaited operation may be purged, or may run again, before a later attempt needs its end. The caller has the entry of
-    /// this name at this position. Reading the whole history for each of many waits would take quadratic time.
-    package mutating func recordAwaitedEnd(
-        _ end: AwaitedEnd, name: String, position: Int64, by lease: Lease
-    ) throws {
-        try event { machine in
-            let row = try machine.leased(lease)
-            guard position < row.historyCount else { throw DurableError.leaseLost(row.id) }
-            machine.work.changes.history.append(
-                HistoryEntry(operation: row.id, position: position, kind: .operations, name: name, result: end.bytes))
-            machine.work.isChanged = true
+    /// The awaited operation may be purged, or may run again, before an attempt needs its end.
+    @discardableResult
+    mutating func recordEnd(of operation: OperationRow, at position: Int64, of row: OperationRow) throws -> AwaitedEnd {
+        var end = AwaitedEnd(state: operation.state, content: Array((operation.reason ?? "").utf8))
+        if end.state == .succeeded {
+            end.content = try work.changes.outputs[operation.id] ?? rows.output(of: operation.id) ?? []
         }
+        // Each attempt loads the whole history, so that it does not keep large outputs.
+        if end.content.count <= AwaitedEnd.recordedBytes {
+            // The stored entry keeps its name.
+            work.changes.history.append(
+                HistoryEntry(operation: row.id, position: position, kind: .operations, name: "", result: end.bytes))
+            work.isChanged = true
+        }
+        return end
     }
 
     /// Ends an operation whose cancellation is requested. The history has no entry for the wait, so that a retry waits.

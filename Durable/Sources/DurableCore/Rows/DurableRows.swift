@@ -9,6 +9,7 @@ public struct Changes: Sendable {
     package var queues: [QueueRow] = []
     package var keys: [KeyRow] = []
     package var uniques: [UniqueRow] = []
+    /// Entries of histories. A stored entry at the position keeps its kind and its name, and takes the result.
     package var history: [HistoryEntry] = []
     package var signals: [SignalRow] = []
     package var consumedSignals: [SignalRow] = []

@@ -111,18 +111,20 @@ public struct DurableContext: Sendable {
         let name = "operation \(handle.id)"
         let (position, stored) = try attempt.next(.operations, name)
         if let end = AwaitedEnd(bytes: stored?.result ?? []) { return try handle.value(of: end) }
+        let id = handle.id
+        @Sendable func request(_ machine: inout DurableMachine, _ lease: Lease) throws -> WaitReply {
+            try machine.awaitOperations([id], name: name, position: position, by: lease)
+        }
+        // A failure needs a position without an entry.
+        let bytes: [UInt8]?
         if stored == nil {
-            _ = try await attempt.keepingFailure(.failedOperations, name, at: position) {
-                try await attempt.wait { machine, lease in
-                    try machine.awaitOperations([handle.id], name: name, position: position, by: lease)
-                }
+            bytes = try await attempt.keepingFailure(.failedOperations, name, at: position) {
+                try await attempt.wait(request)
             }
+        } else {
+            bytes = try await attempt.wait(request)
         }
-        let end = try await handle.recordedEnd()
-        // Each attempt loads the whole history, so that it does not keep large outputs.
-        if end.content.count <= AwaitedEnd.recordedBytes {
-            try await attempt.commit { try $0.recordAwaitedEnd(end, name: name, position: position, by: $1) }
-        }
+        guard let end = AwaitedEnd(bytes: bytes ?? []) else { throw DurableError.unknownOperation(id) }
         return try handle.value(of: end)
     }
 

@@ -18,18 +18,13 @@ public struct DurableHandle<Output: Sendable>: DurableReference, Hashable {
     /// - Throws: `DurableError.notSucceeded` with the outcome and the reason, `unknownOperation`, or `CancellationError`.
     public var value: Output {
         get async throws {
-            try await value(of: recordedEnd())
+            let end = try await end()
+            guard end.state == .succeeded else {
+                return try value(of: AwaitedEnd(state: end.state, content: Array((end.reason ?? "").utf8)))
+            }
+            let output = try await store.read { [id] in try $0.rows.output(of: id) } ?? []
+            return try value(of: AwaitedEnd(state: end.state, content: output))
         }
-    }
-
-    /// Returns the end. Suspends until the operation has ended on any machine.
-    func recordedEnd() async throws -> AwaitedEnd {
-        let end = try await end()
-        guard end.state == .succeeded else {
-            return AwaitedEnd(state: end.state, content: Array((end.reason ?? "").utf8))
-        }
-        let output = try await store.read { [id] in try $0.rows.output(of: id) } ?? []
-        return AwaitedEnd(state: end.state, content: output)
     }
 
     /// Returns the output of an operation with this end, or throws `notSucceeded`.

@@ -10,7 +10,7 @@ struct PostgresChanges {
     var edges: [Edge] = []
     var keys: Set<KeyName> = []
     var uniques: [UniqueName: UniqueRow] = [:]
-    var history: [HistoryEntry] = []
+    var history: [HistoryName: HistoryEntry] = [:]
     var attempts: [AttemptName: AttemptRow] = [:]
     var keptAttempts: [OperationID: Int] = [:]
     var events: [EventRow] = []
@@ -18,6 +18,11 @@ struct PostgresChanges {
     struct AttemptName: Hashable {
         var operation: OperationID
         var fence: Int64
+    }
+
+    struct HistoryName: Hashable {
+        var operation: OperationID
+        var position: Int64
     }
 
     struct UniqueName: Hashable {
@@ -83,7 +88,7 @@ extension PostgresRows {
     /// Writes changed unique keys, histories, records of attempts and events.
     func flushRecords() throws {
         try run(.saveUniques, set: changes.uniques.values, PostgresColumn.uniques)
-        for part in Self.parts(changes.history, { $0.result?.count ?? 0 }) {
+        for part in Self.parts(Array(changes.history.values), { $0.result?.count ?? 0 }) {
             try run(.insertHistory, set: part, PostgresColumn.history)
         }
         try run(.saveAttempts, set: changes.attempts.values, PostgresColumn.attempts)
@@ -93,7 +98,7 @@ extension PostgresRows {
         ]
         try run(.trimAttempts, set: changes.keptAttempts, kept)
         try run(.insertEvents, set: changes.events, PostgresColumn.events)
-        (changes.uniques, changes.history, changes.events) = ([:], [], [])
+        (changes.uniques, changes.history, changes.events) = ([:], [:], [])
         (changes.attempts, changes.keptAttempts) = ([:], [:])
     }
 

@@ -126,7 +126,10 @@ extension PostgresRows {
             changes.keys.insert(row.name)
         }
         for row in saved.uniques { changes.uniques[PostgresChanges.UniqueName(kind: row.kind, key: row.key)] = row }
-        changes.history += saved.history
+        for entry in saved.history {
+            let name = PostgresChanges.HistoryName(operation: entry.operation, position: entry.position)
+            changes.history[name, default: entry].result = entry.result
+        }
         for row in saved.attempts {
             changes.attempts[PostgresChanges.AttemptName(operation: row.operation, fence: row.fence)] = row
         }
