@@ -350,6 +350,45 @@ import Testing
         }
     }
 
+    /// A store that calls a closure between the first commit after which an operation runs, and the reply to the commit.
+    private final class PausingStore: DurableStore {
+        let memory = MemoryStore()
+        let atClaim = Locked<(@Sendable () -> Void)?>(nil)
+
+        var limits: DurableLimits { memory.limits }
+        var identity: String { memory.identity }
+        var notices: StoreNotices { memory.notices }
+
+        func commit<Reply: Sendable>(
+            _ event: @escaping @Sendable (inout DurableMachine) throws -> Reply
+        ) async throws -> Reply {
+            let reply = try await memory.commit(event)
+            let counts = try await DurableQueue("q", in: memory).counts()
+            if counts[.running, default: 0] > 0 { atClaim.withLock { $0.take() }?() }
+            return reply
+        }
+
+        func read<Reply: Sendable>(
+            _ question: @escaping @Sendable (inout DurableMachine) throws -> Reply
+        ) async throws -> Reply { try await memory.read(question) }
+    }
+
+    @Test(arguments: [false, true])
+    func `a stop starts no operation of a claim whose reply is under way`(_ isCancelled: Bool) async throws {
+        let (store, name) = (PausingStore(), "claim under way \(isCancelled)")
+        let worker = try DurableWorker(store, queues: ["q": .limit(3)], operations: [Note.self])
+        let running = Task { try await worker.run() }
+        store.atClaim.withLock { $0 = { if isCancelled { running.cancel() } else { worker.stop() } } }
+        let notes = try await DurableQueue("q", in: store.memory).add(
+            contentsOf: ["a", "b", "c"].map { Note(journal: name, word: $0) })
+        try await running.value
+        #expect(Journal.named(name).all.isEmpty)
+        let rows = try await store.read { try $0.rows.operations(notes.map(\.id)) }
+        #expect(rows.map(\.state) == [.ready, .ready, .ready])
+        #expect(rows.allSatisfy { $0.failures == 0 && $0.readyAt == $0.addedAt })
+        try store.memory.checkInvariants()
+    }
+
     /// Runs until the journal has the word `open`.
     struct Gated: DurableOperation {
         static let name = "gated"

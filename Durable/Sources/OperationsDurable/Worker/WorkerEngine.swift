@@ -16,7 +16,6 @@ final class WorkerEngine: Sendable {
         /// Whether the reply to an exchange may be lost, with claims that the worker does not know.
         var hasLostReply = false
         var isStopping = false
-        var isReleasing = false
         /// The instant of the request to release the running operations.
         var releasedAt: ContinuousClock.Instant?
 
@@ -53,7 +52,6 @@ final class WorkerEngine: Sendable {
     func stop(isImmediate: Bool) {
         let attempts = state.withLock { state in
             state.isStopping = true
-            state.isReleasing = state.isReleasing || isImmediate
             if isImmediate, state.releasedAt == nil { state.releasedAt = .now }
             // The last claim first, as in `WorkerPace.late`.
             return state.attempts.values.sorted { $0.ordinal > $1.ordinal }
@@ -338,16 +336,20 @@ final class WorkerEngine: Sendable {
                     self?.ended($0, $1)
                 })
         }
-        let isReleasing = state.withLock { state in
+        let isStopping = state.withLock { state in
             for attempt in attempts {
                 state.attempts[attempt.lease] = attempt
                 state.inFlight[attempt.queueName, default: 0] += 1
             }
-            return state.isReleasing
+            return state.isStopping
         }
-        for attempt in attempts {
-            TraceContext.restore(attempt.context) { queues[attempt.queueName]?.addOperation(attempt) }
-            if isReleasing { attempt.stop(because: .shutdown) }
+        if isStopping {
+            // The stop preceded the reply, and withdrew only the attempts before these. The last claim first, as in `stop`.
+            for attempt in attempts.reversed() { attempt.withdraw() }
+        } else {
+            for attempt in attempts {
+                TraceContext.restore(attempt.context) { queues[attempt.queueName]?.addOperation(attempt) }
+            }
         }
         guard !reply.cancelRequests.isEmpty else { return }
         let cancelled = state.withLock { state in
