@@ -318,6 +318,49 @@ import Testing
         }
     }
 
+    @Test func `the requests of a group wait once for a file that another process locks`() async throws {
+        try await withTemporaryFile { path in
+            _ = try await SQLiteStore(path: path)
+            let other = try DatabaseQueue(path: path)
+            let (waits, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let (count, ends) = (Locked(0), DispatchSemaphore(value: 0))
+            var configuration = GRDB.Configuration()
+            configuration.busyMode = .callback { _ in
+                count.withLock { $0 += 1 }
+                if count.withLock({ $0 }) == 1 {
+                    waits.signal()
+                    mayEnd.wait()
+                }
+                return false
+            }
+            let committer = GroupCommitter(
+                writer: try DatabaseQueue(path: path, configuration: configuration), limits: DurableLimits(),
+                clock: { DurableInstant(microseconds: 1) }, publish: { _ in })
+            let errors = Locked<[DurableError?]>([])
+            @Sendable func submit(_ work: GroupCommitter.Request.Work) {
+                committer.submit(
+                    .init(work: work) { error in
+                        errors.withLock { $0.append(error as? DurableError) }
+                        ends.signal()
+                    })
+            }
+            try await other.writeWithoutTransaction { database in
+                try database.beginTransaction(.immediate)
+                submit(.event { _ = try $0.add([NewOperation(name: "sum", queue: "q")]) })
+                waits.wait()
+                // Submitted while the first request waits, these requests are one group.
+                for _ in 0..<2 { submit(.event { _ = try $0.add([NewOperation(name: "sum", queue: "q")]) }) }
+                submit(.statements { try $0.execute(sql: "CREATE TABLE app(id INTEGER)") })
+                mayEnd.signal()
+                for _ in 0..<4 { ends.wait() }
+                try database.rollback()
+            }
+            let locked = DurableError.unavailable("SQLite error 5: database is locked")
+            #expect(errors.withLock { $0 } == [locked, locked, locked, locked])
+            #expect(count.withLock { $0 } == 2)
+        }
+    }
+
     @Test func `R30: names and keys with quotes are values and not SQL`() async throws {
         try await withStore(.sqlite) { test in
             let name = #"q'"; DROP TABLE durable_operation; --"#

@@ -50,13 +50,18 @@ final class GroupCommitter: Sendable {
 
     private func commitTogether(_ group: [Request]) {
         do { try commit(group) } catch {
-            if group.count == 1 { return group[0].finish(Self.reply(to: group[0], after: error)) }
+            // A lock that another process holds too long is the fault of no request. Each repetition would wait again.
+            let isLocked = (error as? DatabaseError)?.resultCode == .SQLITE_BUSY
+            if isLocked || group.count == 1 {
+                for request in group { request.finish(Self.reply(to: request, after: error)) }
+                return
+            }
             // The database refused the group. One request may be the cause, so that each request has a transaction.
             for request in group { commitTogether([request]) }
         }
     }
 
-    /// Returns the error for the caller of a request whose own transaction failed.
+    /// Returns the error for the caller of a request whose transaction failed, and is not repeated.
     private static func reply(to request: Request, after error: any Error) -> any Error {
         switch (request.work, error) {
         case (_, let error as StatementsError): DurableError.wrapping(statements: error.cause)

@@ -28,6 +28,8 @@ public final class SQLiteStore: DurableStore {
         /// The limits of names, payloads and retention.
         public var limits = DurableLimits()
         /// The time for which a transaction waits for other processes. The default is 30 seconds.
+        ///
+        /// After this time, all requests of the transaction throw `DurableError.unavailable`.
         public var busyTimeout = Duration.seconds(30)
         /// The time between two checks for changes of other processes, while tasks wait. The default is 4 ms.
         public var pollInterval = Duration.milliseconds(4)
