@@ -53,6 +53,20 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `the lists of a worker keep names that end with a carriage return`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            // With the separator, a carriage return would be one character.
+            let (names, queues) = (["a\r", "b\r", "c"], ["q\r", "r"])
+            let id = try await test.store.commit {
+                try $0.register("w", kinds: names, queues: queues, lease: .seconds(30))
+            }
+            let row = try await test.store.read { try $0.rows.worker(id) }
+            #expect(row?.kinds == names)
+            #expect(row?.queues == queues)
+        }
+    }
+
     /// An operation whose name no store accepts.
     struct Unnameable: DurableOperation {
         static let name = "a\0b"

@@ -72,6 +72,12 @@ public struct WorkerRow: Sendable, Hashable {
     package init(id: WorkerID, name: String, leaseEnd: DurableInstant, kinds: [String], queues: [String]) {
         (self.id, self.name, self.leaseEnd, self.kinds, self.queues) = (id, name, leaseEnd, kinds, queues)
     }
+
+    /// Returns the names of a stored list. Line ends separate the names, and no name contains a line end.
+    package static func names(_ list: String) -> [String] {
+        // By bytes: a carriage return and a line end are one character.
+        list.utf8.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    }
 }
 
 /// One dependency between two operations. The store removes the edge when the dependency ends.

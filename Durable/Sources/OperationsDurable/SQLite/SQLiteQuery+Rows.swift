@@ -198,12 +198,11 @@ extension SQLiteQuery {
         bind(4, signal.payload)
     }
 
-    /// The row of a worker. Lists of names are separated by line ends, which no name contains.
+    /// The row of a worker.
     var workerRow: WorkerRow {
         WorkerRow(
             id: WorkerID(int(0)), name: text(1), leaseEnd: DurableInstant(microseconds: int(2)),
-            kinds: text(3).split(separator: "\n").map(String.init),
-            queues: text(4).split(separator: "\n").map(String.init))
+            kinds: WorkerRow.names(text(3)), queues: WorkerRow.names(text(4)))
     }
 
     func bind(_ row: WorkerRow) {

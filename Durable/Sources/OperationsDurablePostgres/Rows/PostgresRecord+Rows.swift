@@ -86,8 +86,7 @@ extension PostgresRecord {
     var workerRow: WorkerRow {
         WorkerRow(
             id: WorkerID(int(0)), name: text(1), leaseEnd: DurableInstant(microseconds: int(2)),
-            kinds: text(3).split(separator: "\n").map(String.init),
-            queues: text(4).split(separator: "\n").map(String.init))
+            kinds: WorkerRow.names(text(3)), queues: WorkerRow.names(text(4)))
     }
 
     /// The row with the columns of `PostgresSQL.scheduleColumns`.
