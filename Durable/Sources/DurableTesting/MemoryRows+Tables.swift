@@ -8,14 +8,18 @@ extension MemoryRows {
         return row
     }
 
-    package func existingQueue(named name: String) -> QueueRow? { tables.queues.first { $0.name == name } }
+    package func existingQueue(named name: String) -> QueueRow? {
+        tables.queues.first { ExactName($0.name) == ExactName(name) }
+    }
 
     package func queue(_ id: QueueID) -> QueueRow { tables.queues[Int(id.rawValue) - 1] }
 
     package func queues() -> [QueueRow] { tables.queues }
 
     package func kind(named name: String) -> KindID {
-        if let index = tables.kinds.firstIndex(of: name) { return KindID(Int64(index + 1)) }
+        if let index = tables.kinds.firstIndex(where: { ExactName($0) == ExactName(name) }) {
+            return KindID(Int64(index + 1))
+        }
         tables.kinds.append(name)
         return KindID(Int64(tables.kinds.count))
     }
@@ -27,14 +31,12 @@ extension MemoryRows {
     package func key(_ name: KeyName) -> KeyRow? { tables.keys[name] }
 
     package func keys(of queue: QueueID) -> [KeyRow] {
-        tables.keys.values.filter { $0.name.queue == queue }.sorted { $0.name.key < $1.name.key }
+        tables.keys.values.filter { $0.name.queue == queue }.sorted { $0.name < $1.name }
     }
 
     package func dueKeys(limit: Int) -> [KeyName] {
         let due = tables.keys.values.filter { $0.wakeAt.map { $0 <= now } == true }
-        let sorted = due.sorted {
-            ($0.wakeAt ?? now, $0.name.queue, $0.name.key) < ($1.wakeAt ?? now, $1.name.queue, $1.name.key)
-        }
+        let sorted = due.sorted { ($0.wakeAt ?? now, $0.name) < ($1.wakeAt ?? now, $1.name) }
         return Array(sorted.prefix(limit).map(\.name))
     }
 
@@ -61,7 +63,7 @@ extension MemoryRows {
     }
 
     package func unique(kind: KindID, key: String) -> UniqueRow? {
-        tables.uniques.first { $0.kind == kind && $0.key == key }
+        tables.uniques.first { $0.name == UniqueName(kind: kind, key: ExactName(key)) }
     }
 
     package func uniquePeriods(of ids: [OperationID]) -> [OperationID: DurableInstant] {
@@ -79,7 +81,8 @@ extension MemoryRows {
     }
 
     package func signal(_ name: String, for operation: OperationID) -> SignalRow? {
-        tables.signals.filter { $0.operation == operation && $0.name == name }.min { $0.number < $1.number }
+        let signals = tables.signals.filter { $0.operation == operation && ExactName($0.name) == ExactName(name) }
+        return signals.min { $0.number < $1.number }
     }
 
     package func nextSignalNumber(for operation: OperationID) -> Int64 {
@@ -97,9 +100,11 @@ extension MemoryRows {
         return WorkerID(tables.nextWorker)
     }
 
-    package func schedule(named name: String) -> ScheduleRow? { tables.schedules.first { $0.name == name } }
+    package func schedule(named name: String) -> ScheduleRow? {
+        tables.schedules.first { ExactName($0.name) == ExactName(name) }
+    }
 
-    package func schedules() -> [ScheduleRow] { tables.schedules.sorted { $0.name < $1.name } }
+    package func schedules() -> [ScheduleRow] { tables.schedules.sorted { ExactName($0.name) < ExactName($1.name) } }
 
     package func dueSchedules() -> [ScheduleRow] { schedules().filter { $0.nextAt <= now } }
 
@@ -119,7 +124,7 @@ extension MemoryRows {
         for row in changes.queues { tables.queues[Int(row.id.rawValue) - 1] = row }
         for row in changes.keys { tables.keys[row.name] = row.isEmpty ? nil : row }
         for row in changes.uniques {
-            tables.uniques.removeAll { $0.kind == row.kind && $0.key == row.key }
+            tables.uniques.removeAll { $0.name == row.name }
             tables.uniques.append(row)
         }
         for entry in changes.history {
@@ -134,7 +139,8 @@ extension MemoryRows {
         }
         tables.workers.removeAll { changes.removedWorkers.contains($0.id) }
         tables.schedules.removeAll { row in
-            changes.removedSchedules.contains(row.name) || changes.schedules.contains { $0.name == row.name }
+            changes.removedSchedules.containsExactly(row.name)
+                || changes.schedules.map(\.name).containsExactly(row.name)
         }
         tables.schedules += changes.schedules
         tables.attempts += changes.attempts

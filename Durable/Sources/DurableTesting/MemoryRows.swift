@@ -47,10 +47,14 @@ package final class MemoryRows: DurableRows {
     package func operations(matching filter: DurableFilter) -> [OperationID] {
         let rows = tables.operations.values.filter { row in
             filter.states?.contains(row.state) != false && filter.after.map({ row.id > $0 }) != false
-                && (filter.queue ?? queue(row.queue).name) == queue(row.queue).name
-                && (filter.name ?? name(of: row.kind)) == name(of: row.kind)
+                && matches(filter.queue, queue(row.queue).name)
+                && matches(filter.name, name(of: row.kind))
         }
         return Array(rows.map(\.id).sorted().prefix(filter.limit))
+    }
+
+    private func matches(_ filter: String?, _ name: String) -> Bool {
+        filter.map { ExactName($0) == ExactName(name) } ?? true
     }
 
     package func inputs(of ids: [OperationID]) -> [OperationID: [UInt8]] {

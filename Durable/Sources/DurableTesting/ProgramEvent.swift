@@ -56,7 +56,9 @@ extension DurableMachine {
         switch event {
         case .add(let batch, let lease): return .ids(try add(batch, by: lease))
         case .register:
-            return .worker(try register("worker", kinds: ["a", "b"], queues: ["q", "r"], lease: Self.programLease))
+            return .worker(
+                try register(
+                    "worker", kinds: RandomProgram.names, queues: RandomProgram.names, lease: Self.programLease))
         case .heartbeat(let worker): try heartbeat(worker, lease: Self.programLease)
         case .leave(let worker): try leave(worker)
         case .claim(let worker, let queue, let count, let kinds):

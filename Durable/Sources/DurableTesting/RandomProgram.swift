@@ -11,6 +11,11 @@ package struct RandomProgram {
 
     package init(seed: UInt64) { (random, hasKeyRates) = (Numbers(state: seed), seed % 2 == 0) }
 
+    /// Two names that are equal as strings, and have other bytes.
+    ///
+    /// Each queue, kind, key, unique key and signal has one of the names. A comparison of strings would merge two of each.
+    static let names = ["\u{E9}", "e\u{301}"]
+
     /// Random numbers that depend only on a seed (SplitMix64).
     struct Numbers: RandomNumberGenerator {
         var state: UInt64
@@ -58,10 +63,11 @@ package struct RandomProgram {
         case 80..<82: return .setSuspended(chance(30), queue: queue())
         case 82: return .setLimit(chance(50) ? nil : Int.random(in: 0...4, using: &random), queue: queue())
         case 83 where hasKeyRates && chance(50): return .setRatePerKey(rate(), queue: queue())
-        case 84 where hasKeyRates && chance(50): return .setRateOfKey(rate(), key: "k", queue: queue())
+        case 84 where hasKeyRates && chance(50): return .setRateOfKey(rate(), key: Self.names[0], queue: queue())
         case 83: return .setLimitPerKey(chance(30) ? nil : Int.random(in: 0...3, using: &random), queue: queue())
         case 84:
-            return .setLimitOfKey(chance(30) ? nil : Int.random(in: 0...3, using: &random), key: "k", queue: queue())
+            return .setLimitOfKey(
+                chance(30) ? nil : Int.random(in: 0...3, using: &random), key: Self.names[0], queue: queue())
         case 85..<98:
             guard let lease else { return claim(worker) }
             return wait(lease, position, reference)
@@ -78,13 +84,13 @@ package struct RandomProgram {
 
     private mutating func claim(_ worker: WorkerID?) -> ProgramEvent {
         guard let worker else { return .register }
-        let kinds = chance(80) ? ["a", "b"] : ["a"]
+        let kinds = chance(80) ? Self.names : [Self.names[0]]
         return .claim(worker, queue: queue(), count: Int.random(in: 1...4, using: &random), kinds: kinds)
     }
 
     private mutating func wait(_ lease: Lease, _ position: Int64, _ reference: Reference) -> ProgramEvent {
         let delay = Int64.random(in: 0...1_500_000, using: &random)
-        let name = chance(50) ? "s" : "t"
+        let name = name(50)
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return .step(lease, position: position)
         case 1: return .sleep(lease, microseconds: delay, position: position)
@@ -108,14 +114,14 @@ package struct RandomProgram {
     private mutating func batch(_ reference: Reference, lease: Lease?) -> [NewOperation] {
         let count = Int.random(in: 1...4, using: &random)
         return (0..<count).map { index in
-            var member = NewOperation(name: chance(50) ? "a" : "b", queue: queue(), input: [UInt8(index)])
+            var member = NewOperation(name: name(50), queue: queue(), input: [UInt8(index)])
             member.priority = priority()
             member.failurePolicy = DurableFailurePolicy.allCases.randomElement(using: &random) ?? .cancel
-            if chance(40) { member.key = chance(70) ? "k" : "l" }
+            if chance(40) { member.key = name(70) }
             if chance(30) { member.retry = .exponential(retries: 2, first: .milliseconds(200)) }
             if chance(15) { member.start = .after(.milliseconds(Int.random(in: 0...1_000, using: &random))) }
             if chance(10) { member.deadline = .milliseconds(Int.random(in: 100...4_000, using: &random)) }
-            if chance(15) { member.unique = chance(50) ? "u" : "v" }
+            if chance(15) { member.unique = name(50) }
             if chance(40) { member.uniquePeriod = .seconds(2) }
             member.isBarrier = chance(4)
             member.isChild = chance(lease == nil ? 1 : 50)
@@ -139,11 +145,13 @@ package struct RandomProgram {
         reference.sorted.filter(\.isEnded).map(\.id).randomElement(using: &random)
     }
 
-    private mutating func queue() -> String { chance(70) ? "q" : "r" }
+    private mutating func queue() -> String { name(70) }
 
     private mutating func priority() -> DurablePriority {
         DurablePriority.allCases.randomElement(using: &random) ?? .normal
     }
+
+    private mutating func name(_ percent: Int) -> String { Self.names[chance(percent) ? 0 : 1] }
 
     private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 }

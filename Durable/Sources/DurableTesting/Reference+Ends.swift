@@ -149,7 +149,8 @@ extension Reference {
         return .suspended(delay > 0)
     }
 
-    mutating func awaitSignal(_ lease: Lease, _ name: String, _ timeout: Int64?, _ position: Int64) -> ProgramReply? {
+    mutating func awaitSignal(_ lease: Lease, _ name: ExactName, _ timeout: Int64?, _ position: Int64) -> ProgramReply?
+    {
         guard var operation = running(lease), position == operation.history else { return nil }
         if let index = operation.signals.firstIndex(of: name) {
             operation.signals.remove(at: index)
@@ -167,7 +168,7 @@ extension Reference {
         return .suspended(true)
     }
 
-    mutating func send(_ name: String, to id: OperationID) -> ProgramReply? {
+    mutating func send(_ name: ExactName, to id: OperationID) -> ProgramReply? {
         guard var operation = operations[id], !operation.isEnded else { return nil }
         if operation.phase == .awaitingSignal(name) {
             operation.history += 1
@@ -242,7 +243,7 @@ extension Reference {
     }
 
     /// The first epoch in a queue of an operation that waits for the operation, or of the operation itself.
-    func firstEpoch(in queue: String, waitingFor operation: OperationID?) -> Int? {
+    func firstEpoch(in queue: ExactName, waitingFor operation: OperationID?) -> Int? {
         guard let operation else { return nil }
         let waiting = operations.values.filter { waiting in
             waiting.queue == queue && !waiting.isEnded && awaited(by: waiting.id).contains(operation)

@@ -28,7 +28,7 @@ extension Reference {
         case .claim(let worker, let queue, let count, let kinds):
             guard workers[worker] != nil else { return nil }
             endExpired()
-            return .leases(claim(worker, queue, count, kinds))
+            return .leases(claim(worker, ExactName(queue), count, kinds.map(ExactName.init)))
         case .complete(let completion): return .accepted(complete(completion))
         case .advance(let distance, let wakes):
             now = now.advanced(byMicroseconds: distance)
@@ -45,8 +45,9 @@ extension Reference {
         case .retry(let id):
             guard case .ended(let state)? = operations[id]?.phase, state != .succeeded else { return nil }
             retry(id)
-        case .move(let id, let queue):
+        case .move(let id, let name):
             guard isIdle(id) else { return nil }
+            let queue = ExactName(name)
             if operations[id]?.queue != queue {
                 let inFront = firstEpoch(in: queue, waitingFor: id)
                 operations[id]?.queue = queue
@@ -55,21 +56,24 @@ extension Reference {
         case .setPriority(let id, let priority):
             guard operations[id]?.isEnded == false else { return nil }
             operations[id]?.priority = priority.rawValue
-        case .setSuspended(let isSuspended, let queue): queues[queue, default: Queue()].isSuspended = isSuspended
-        case .setLimit(let limit, let queue): queues[queue, default: Queue()].limit = limit
-        case .setLimitPerKey(let limit, let queue): queues[queue, default: Queue()].limitPerKey = limit
-        case .setLimitOfKey(let limit, let key, let queue): queues[queue, default: Queue()].limits[key] = limit
-        case .setRatePerKey(let rate, let queue): queues[queue, default: Queue()].setRates { $0.ratePerKey = rate }
+        case .setSuspended(let isSuspended, let queue):
+            queues[ExactName(queue), default: Queue()].isSuspended = isSuspended
+        case .setLimit(let limit, let queue): queues[ExactName(queue), default: Queue()].limit = limit
+        case .setLimitPerKey(let limit, let queue): queues[ExactName(queue), default: Queue()].limitPerKey = limit
+        case .setLimitOfKey(let limit, let key, let queue):
+            queues[ExactName(queue), default: Queue()].limits[ExactName(key)] = limit
+        case .setRatePerKey(let rate, let queue):
+            queues[ExactName(queue), default: Queue()].setRates { $0.ratePerKey = rate }
         case .setRateOfKey(let rate, let key, let queue):
-            queues[queue, default: Queue()].setRates { $0.rates[key] = rate }
+            queues[ExactName(queue), default: Queue()].setRates { $0.rates[ExactName(key)] = rate }
         case .observe: break
         case .step(let lease, let position):
             guard running(lease) != nil else { return nil }
             if operations[lease.operation]?.history == position { operations[lease.operation]?.history += 1 }
         case .sleep(let lease, let delay, let position): return sleep(lease, delay, position)
         case .awaitSignal(let lease, let name, let timeout, let position):
-            return awaitSignal(lease, name, timeout, position)
-        case .send(let name, let id): return send(name, to: id)
+            return awaitSignal(lease, ExactName(name), timeout, position)
+        case .send(let name, let id): return send(ExactName(name), to: id)
         case .awaitOperations(let lease, let ids, let position): return awaitOperations(lease, ids, position)
         case .purge:
             for operation in sorted where operation.endedAt.map({ $0 + limits.retention <= now }) == true {
@@ -87,7 +91,9 @@ extension Reference {
         if let lease, running(lease) == nil { return nil }
         for member in batch where member.isChild {
             guard let lease, !member.after.contains(.existing(lease.operation)) else { return nil }
-            if member.isBarrier, firstEpoch(in: member.queue, waitingFor: lease.operation) != nil { return nil }
+            if member.isBarrier, firstEpoch(in: ExactName(member.queue), waitingFor: lease.operation) != nil {
+                return nil
+            }
         }
         for index in batch.indices {
             for case .existing(let id) in batch[index].after where operations[id] == nil { return nil }
@@ -96,7 +102,7 @@ extension Reference {
         var isNew: [Bool] = []
         var next = idLimit.rawValue
         for member in batch {
-            let unique = member.unique.map { Unique(kind: member.name, key: $0) }
+            let unique = member.unique.map { Unique(kind: ExactName(member.name), key: ExactName($0)) }
             if let unique, let holder = uniques[unique], let operation = operations[holder.0],
                 !operation.isEnded || holder.until.map({ $0 > now }) == true
             {
@@ -109,7 +115,8 @@ extension Reference {
             if let unique { uniques[unique] = (id, member.uniquePeriod.map { now + $0 }) }
             // A placeholder, so that a later member with the unique key finds its holder.
             operations[id] = Operation(
-                id: id, queue: member.queue, kind: member.name, epoch: 0, priority: member.priority.rawValue,
+                id: id, queue: ExactName(member.queue), kind: ExactName(member.name), epoch: 0,
+                priority: member.priority.rawValue,
                 policy: member.failurePolicy, retry: member.retry)
             ids.append(id)
             isNew.append(true)
@@ -138,16 +145,17 @@ extension Reference {
 
     private mutating func insert(_ member: NewOperation, _ id: OperationID, _ ids: [OperationID], _ lease: Lease?) {
         guard var operation = operations[id] else { return }
-        if member.isBarrier { queues[member.queue, default: Queue()].lastEpoch += 1 }
-        operation.epoch = queues[member.queue, default: Queue()].lastEpoch
-        if member.isBarrier { queues[member.queue, default: Queue()].lastEpoch += 1 }
+        let queue = operation.queue
+        if member.isBarrier { queues[queue, default: Queue()].lastEpoch += 1 }
+        operation.epoch = queues[queue, default: Queue()].lastEpoch
+        if member.isBarrier { queues[queue, default: Queue()].lastEpoch += 1 }
         if member.isChild, let lease, let parent = operations[lease.operation] {
             operation.parent = parent.id
             if !member.isBarrier {
-                operation.epoch = firstEpoch(in: member.queue, waitingFor: parent.id) ?? operation.epoch
+                operation.epoch = firstEpoch(in: queue, waitingFor: parent.id) ?? operation.epoch
             }
         }
-        operation.key = member.key
+        operation.key = member.key.map(ExactName.init)
         operation.deadline = member.deadline.map { now + $0 }
         switch member.start {
         case .now: operation.wakeAt = nil
@@ -171,7 +179,7 @@ extension Reference {
         operations[id] = operation
     }
 
-    private mutating func claim(_ worker: WorkerID, _ queue: String, _ count: Int, _ kinds: [String]) -> [Lease] {
+    private mutating func claim(_ worker: WorkerID, _ queue: ExactName, _ count: Int, _ kinds: [ExactName]) -> [Lease] {
         startable(queue: queue, kinds: kinds, count: count).compactMap { operation in
             var operation = operation
             (operation.phase, operation.worker) = (.running, worker)

@@ -4,11 +4,11 @@ package import DurableCore
 package struct Reference {
     package struct Operation {
         package let id: OperationID
-        package var queue: String
-        package var kind: String
+        package var queue: ExactName
+        package var kind: ExactName
         package var epoch: Int
         package var priority: Int64
-        package var key: String?
+        package var key: ExactName?
         package var dependencies: Set<OperationID> = []
         package var policy: DurableFailurePolicy
         package var isDoomed = false
@@ -27,7 +27,7 @@ package struct Reference {
         package var failures: Int64 = 0
         package var lost: Int64 = 0
         package var history: Int64 = 0
-        package var signals: [String] = []
+        package var signals: [ExactName] = []
         package var endedAt: DurableInstant?
         package var deadline: DurableInstant?
     }
@@ -35,7 +35,7 @@ package struct Reference {
     package enum Phase: Equatable {
         case idle
         case running
-        case awaitingSignal(String)
+        case awaitingSignal(ExactName)
         case finishing(DurableState)
         case ended(DurableState)
     }
@@ -44,11 +44,11 @@ package struct Reference {
         var isSuspended = false
         var limit: Int?
         var limitPerKey: Int?
-        var limits: [String: Int] = [:]
+        var limits: [ExactName: Int] = [:]
         var ratePerKey: RateRule?
-        var rates: [String: RateRule] = [:]
+        var rates: [ExactName: RateRule] = [:]
         /// The instants at which the allowances of the keys are full again.
-        var filledAt: [String: DurableInstant] = [:]
+        var filledAt: [ExactName: DurableInstant] = [:]
         var lastEpoch = 0
 
         /// Changes the rates. A key without a rate forgets its past starts.
@@ -59,8 +59,8 @@ package struct Reference {
     }
 
     struct Unique: Hashable {
-        var kind: String
-        var key: String
+        var kind: ExactName
+        var key: ExactName
     }
 
     package var now: DurableInstant
@@ -69,7 +69,7 @@ package struct Reference {
     package var lastWorker: Int64 = 0
     /// The identifier of the next operation.
     package var idLimit = OperationID(1)
-    var queues: [String: Queue] = [:]
+    var queues: [ExactName: Queue] = [:]
     var uniques: [Unique: (OperationID, until: DurableInstant?)] = [:]
     let limits: DurableLimits
 
@@ -108,7 +108,7 @@ package struct Reference {
     }
 
     /// Returns the first operations that may start.
-    func startable(queue name: String, kinds: [String], count: Int) -> [Operation] {
+    func startable(queue name: ExactName, kinds: [ExactName], count: Int) -> [Operation] {
         let queue = queues[name] ?? Queue()
         if queue.isSuspended { return [] }
         let members = operations.values.filter { $0.queue == name && !$0.isEnded }

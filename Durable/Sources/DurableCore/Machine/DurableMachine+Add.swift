@@ -81,7 +81,7 @@ extension DurableMachine {
         var earlier: [UniqueName: Int] = [:]
         for (index, member) in batch.enumerated() {
             guard let key = member.unique else { continue }
-            let name = UniqueName(kind: kinds[index], key: key)
+            let name = UniqueName(kind: kinds[index], key: ExactName(key))
             if let first = earlier[name] {
                 holders[index] = .member(first)
                 continue
@@ -95,11 +95,6 @@ extension DurableMachine {
             }
         }
         return holders
-    }
-
-    private struct UniqueName: Hashable {
-        var kind: KindID
-        var key: String
     }
 
     private mutating func insert(

@@ -48,7 +48,7 @@ extension DurableMachine {
         }
         if let rate = queue.rate { free = min(free, rate.allowance(filledAt: queue.rateFilledAt, now: now)) }
         guard free > 0 else { return [] }
-        let ids = try firstReady(of: queue, counters: counters, kinds: Set(kinds), limit: Int(free))
+        let ids = try firstReady(of: queue, counters: counters, kinds: Set(kinds.map(ExactName.init)), limit: Int(free))
         if ids.isEmpty { return [] }
         return try event { machine in
             let now = machine.now
@@ -86,13 +86,13 @@ extension DurableMachine {
 
     /// Returns the first ready operations of the current epoch among the lanes of the given kinds.
     private mutating func firstReady(
-        of queue: QueueRow, counters: [Counter: Int64], kinds: Set<String>, limit: Int
+        of queue: QueueRow, counters: [Counter: Int64], kinds: Set<ExactName>, limit: Int
     ) throws -> [OperationID] {
         var entries: [ReadyEntry] = []
         var lanes = 0
         for (counter, count) in counters
         where count > 0 && counter.state == .ready && counter.epoch == queue.currentEpoch {
-            guard kinds.contains(try rows.name(of: counter.kind)) else { continue }
+            guard kinds.contains(ExactName(try rows.name(of: counter.kind))) else { continue }
             entries += try rows.ready(queue: queue.id, epoch: counter.epoch, kind: counter.kind, limit: limit)
             lanes += 1
         }

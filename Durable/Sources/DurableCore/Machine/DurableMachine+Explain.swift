@@ -73,10 +73,10 @@ extension DurableMachine {
             let next = rate.instant(permitting: 1, filledAt: queue.rateFilledAt, now: now)
             reasons.append(.rateOfQueue(queue.name, until: next))
         }
-        let workers = try rows.workers().filter { $0.leaseEnd >= now && $0.queues.contains(queue.name) }
+        let workers = try rows.workers().filter { $0.leaseEnd >= now && $0.queues.containsExactly(queue.name) }
         if workers.isEmpty {
             reasons.append(.noWorkerServes(queue: queue.name))
-        } else if !workers.contains(where: { $0.kinds.contains(name) }) {
+        } else if !workers.contains(where: { $0.kinds.containsExactly(name) }) {
             reasons.append(.noWorkerRegisters(name))
         }
         return reasons

@@ -117,7 +117,7 @@ extension DurableMachine {
             try machine.limits.checkPayload(payload, of: "signal '\(name)'")
             var row = try machine.operation(id)
             if row.state.isEnded { throw DurableError.operationEnded(id, row.state) }
-            if row.state == .awaitingSignal, row.signal == name {
+            if row.state == .awaitingSignal, row.signal.map(ExactName.init) == ExactName(name) {
                 try machine.append(row.entry(.signal, name, payload), to: &row)
                 row.signal = nil
                 try machine.makeReady(&row)

@@ -42,7 +42,7 @@ public struct DurableMachine {
             effects.merge(work.effects)
             work = WorkingSet()
             for queue in touched.sorted() { try openNextEpoch(of: queue) }
-            for key in unbalanced.sorted(by: { ($0.queue, $0.key) < ($1.queue, $1.key) }) { try balance(key) }
+            for key in unbalanced.sorted() { try balance(key) }
         } while work.isChanged
     }
 

@@ -26,6 +26,19 @@ public struct KeyName: Hashable, Sendable {
     public var key: String
 
     package init(queue: QueueID, key: String) { (self.queue, self.key) = (queue, key) }
+
+    /// Returns whether the queues are equal, and the keys have the same UTF-8 bytes.
+    public static func == (a: Self, b: Self) -> Bool { a.queue == b.queue && ExactName(a.key) == ExactName(b.key) }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(queue)
+        hasher.combine(ExactName(key))
+    }
+}
+
+extension KeyName: Comparable {
+    /// Returns whether the first name precedes the second name in the order of queues, and then of the bytes of keys.
+    public static func < (a: Self, b: Self) -> Bool { (a.queue, ExactName(a.key)) < (b.queue, ExactName(b.key)) }
 }
 
 /// The stored state of a key of a queue.
@@ -104,6 +117,16 @@ public struct UniqueRow: Sendable, Hashable {
     package init(kind: KindID, key: String, operation: OperationID, heldUntil: DurableInstant?) {
         (self.kind, self.key, self.operation, self.heldUntil) = (kind, key, operation, heldUntil)
     }
+
+    package var name: UniqueName { UniqueName(kind: kind, key: ExactName(key)) }
+}
+
+/// The name of a unique key: the name of an operation and a key.
+package struct UniqueName: Hashable, Sendable {
+    package var kind: KindID
+    package var key: ExactName
+
+    package init(kind: KindID, key: ExactName) { (self.kind, self.key) = (kind, key) }
 }
 
 /// One entry of the history of an operation: a step, a sleep, a wait or an addition.

@@ -3,6 +3,8 @@ public struct DurableLimits: Sendable, Hashable {
     /// The largest number of bytes of an input, an output, a step result or a signal. The default is 1 MiB.
     public var payloadBytes = 1 << 20
     /// The largest number of UTF-8 bytes of a name or a key. The default is 200.
+    ///
+    /// Two names are equal if their UTF-8 bytes are equal. No store normalizes a name.
     public var nameBytes = 200
     /// The largest number of UTF-8 bytes of an error text that the store keeps. The store cuts longer texts.
     public var reasonBytes = 4_096

@@ -13,7 +13,7 @@ final class SQLiteRows: DurableRows {
     var kinds = KindCache()
 
     private var queuesByID: [QueueID: QueueRow] = [:]
-    private var queueIDs: [String: QueueID] = [:]
+    private var queueIDs: [ExactName: QueueID] = [:]
     private var changedQueues: Set<QueueID> = []
     private var counters: [QueueID: [Counter: Int64]] = [:]
     private var counterChanges: [Counter: Int64] = [:]
@@ -29,7 +29,7 @@ final class SQLiteRows: DurableRows {
     }
 
     struct KindCache {
-        var ids: [String: KindID] = [:]
+        var ids: [ExactName: KindID] = [:]
         var names: [KindID: String] = [:]
     }
 
@@ -148,9 +148,9 @@ final class SQLiteRows: DurableRows {
     }
 
     func existingQueue(named name: String) throws -> QueueRow? {
-        if let id = queueIDs[name] { return queuesByID[id] }
+        if let id = queueIDs[ExactName(name)] { return queuesByID[id] }
         try run(.queueByName, { $0.bind(1, name) }, row: { self.keep($0.queueRow) })
-        return queueIDs[name].flatMap { queuesByID[$0] }
+        return queueIDs[ExactName(name)].flatMap { queuesByID[$0] }
     }
 
     func queue(_ id: QueueID) throws -> QueueRow {
@@ -168,7 +168,7 @@ final class SQLiteRows: DurableRows {
 
     private func keep(_ row: QueueRow) {
         queuesByID[row.id] = row
-        queueIDs[row.name] = row.id
+        queueIDs[ExactName(row.name)] = row.id
     }
 
     func save(_ row: QueueRow) {
@@ -177,7 +177,7 @@ final class SQLiteRows: DurableRows {
     }
 
     func kind(named name: String) throws -> KindID {
-        if let known = kinds.ids[name] { return known }
+        if let known = kinds.ids[ExactName(name)] { return known }
         var id: KindID?
         try run(.kindByName, { $0.bind(1, name) }, row: { id = KindID($0.int(0)) })
         if id == nil {
@@ -185,7 +185,7 @@ final class SQLiteRows: DurableRows {
             id = KindID(database.lastInsertedRowID)
         }
         let found = id ?? KindID(0)
-        (kinds.ids[name], kinds.names[found]) = (found, name)
+        (kinds.ids[ExactName(name)], kinds.names[found]) = (found, name)
         return found
     }
 
@@ -193,7 +193,7 @@ final class SQLiteRows: DurableRows {
         if let known = kinds.names[kind] { return known }
         var name = ""
         try run(.kindByID, { $0.bind(1, kind.rawValue) }, row: { name = $0.text(0) })
-        (kinds.ids[name], kinds.names[kind]) = (kind, name)
+        (kinds.ids[ExactName(name)], kinds.names[kind]) = (kind, name)
         return name
     }
 

@@ -24,11 +24,6 @@ struct PostgresChanges {
         var operation: OperationID
         var position: Int64
     }
-
-    struct UniqueName: Hashable {
-        var kind: KindID
-        var key: String
-    }
 }
 
 extension PostgresRows {
@@ -104,7 +99,7 @@ extension PostgresRows {
 
     func flushKeys() throws {
         if changes.keys.isEmpty { return }
-        let rows = changes.keys.sorted { ($0.queue, $0.key) < ($1.queue, $1.key) }.compactMap { keys[$0] ?? nil }
+        let rows = changes.keys.sorted().compactMap { keys[$0] ?? nil }
         try run(.removeKeys, set: rows.filter(\.isEmpty), PostgresColumn.names)
         try run(.saveKeys, set: rows.filter { !$0.isEmpty }, PostgresColumn.keys)
         changes.keys = []

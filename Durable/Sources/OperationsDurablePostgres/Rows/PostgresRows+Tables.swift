@@ -26,7 +26,7 @@ extension PostgresRows {
     }
 
     func unique(kind: KindID, key: String) throws -> UniqueRow? {
-        if let changed = changes.uniques[PostgresChanges.UniqueName(kind: kind, key: key)] { return changed }
+        if let changed = changes.uniques[UniqueName(kind: kind, key: ExactName(key))] { return changed }
         return try run(.unique) { parameters in
             parameters.append(kind.rawValue)
             parameters.append(key)
@@ -81,7 +81,9 @@ extension PostgresRows {
 
     func dueSchedules() throws -> [ScheduleRow] {
         guard try isDue(\.schedule) else { return [] }
-        return try run(.dueSchedules) { $0.append(now.microseconds) }.map(\.scheduleRow).sorted { $0.name < $1.name }
+        return try run(.dueSchedules) { $0.append(now.microseconds) }.map(\.scheduleRow).sorted {
+            ExactName($0.name) < ExactName($1.name)
+        }
     }
 
     // MARK: - Records
@@ -125,7 +127,7 @@ extension PostgresRows {
             keys[row.name] = row
             changes.keys.insert(row.name)
         }
-        for row in saved.uniques { changes.uniques[PostgresChanges.UniqueName(kind: row.kind, key: row.key)] = row }
+        for row in saved.uniques { changes.uniques[row.name] = row }
         for entry in saved.history {
             let name = PostgresChanges.HistoryName(operation: entry.operation, position: entry.position)
             changes.history[name, default: entry].result = entry.result

@@ -28,7 +28,7 @@ final class PostgresRows: DurableRows {
     var keys: [KeyName: KeyRow?] = [:]
 
     private var queuesByID: [QueueID: QueueRow] = [:]
-    private var queueIDs: [String: QueueID] = [:]
+    private var queueIDs: [ExactName: QueueID] = [:]
     private var changedQueues: Set<QueueID> = []
     private var counters: [QueueID: [Counter: Int64]] = [:]
     private var counterChanges: [Counter: Int64] = [:]
@@ -43,7 +43,7 @@ final class PostgresRows: DurableRows {
     init(_ connection: PostgresConnection, now: DurableInstant) { (self.connection, self.now) = (connection, now) }
 
     struct KindCache {
-        var ids: [String: KindID] = [:]
+        var ids: [ExactName: KindID] = [:]
         var names: [KindID: String] = [:]
     }
 
@@ -136,7 +136,7 @@ final class PostgresRows: DurableRows {
     }
 
     func existingQueue(named name: String) throws -> QueueRow? {
-        if let id = queueIDs[name] { return queuesByID[id] }
+        if let id = queueIDs[ExactName(name)] { return queuesByID[id] }
         guard let row = try run(.queueByName, { $0.append(name) }).first?.queueRow else { return nil }
         keep(row)
         return row
@@ -153,7 +153,7 @@ final class PostgresRows: DurableRows {
 
     private func keep(_ row: QueueRow) {
         queuesByID[row.id] = row
-        queueIDs[row.name] = row.id
+        queueIDs[ExactName(row.name)] = row.id
     }
 
     func queues() throws -> [QueueRow] { try run(.queues).map(\.queueRow).map { queuesByID[$0.id] ?? $0 } }
@@ -164,17 +164,17 @@ final class PostgresRows: DurableRows {
     }
 
     func kind(named name: String) throws -> KindID {
-        if let known = kinds.ids[name] { return known }
+        if let known = kinds.ids[ExactName(name)] { return known }
         let record = try run(.kindByName) { $0.append(name) }.first ?? run(.insertKind) { $0.append(name) }.first
         let found = KindID(record?.int(0) ?? 0)
-        (kinds.ids[name], kinds.names[found]) = (found, name)
+        (kinds.ids[ExactName(name)], kinds.names[found]) = (found, name)
         return found
     }
 
     func name(of kind: KindID) throws -> String {
         if let known = kinds.names[kind] { return known }
         let name = try run(.kindByID) { $0.append(kind.rawValue) }.first?.text(0) ?? ""
-        (kinds.ids[name], kinds.names[kind]) = (kind, name)
+        (kinds.ids[ExactName(name)], kinds.names[kind]) = (kind, name)
         return name
     }
 
