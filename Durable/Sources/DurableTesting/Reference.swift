@@ -51,10 +51,13 @@ package struct Reference {
         var filledAt: [ExactName: DurableInstant] = [:]
         var lastEpoch = 0
 
-        /// Changes the rates. A key without a rate forgets its past starts.
+        /// Changes the rates. A key with another rate than before forgets its past starts.
         mutating func setRates(_ change: (inout Queue) -> Void) {
+            let before = self
             change(&self)
-            for key in filledAt.keys where rates[key] ?? ratePerKey == nil { filledAt[key] = nil }
+            for key in filledAt.keys where rates[key] ?? ratePerKey != before.rates[key] ?? before.ratePerKey {
+                filledAt[key] = nil
+            }
         }
     }
 

@@ -94,6 +94,20 @@ import Testing
         let next = rate.instant(permitting: 1, filledAt: filled, now: now)
         #expect(rate.allowance(filledAt: filled, now: next) >= 1)
         #expect(next == now || rate.allowance(filledAt: filled, now: next + .microseconds(-1)) == 0)
-        #expect(rate.allowance(filledAt: DurableInstant(microseconds: .max), now: now) == 0)
+        // No start of the rule leads to the instant.
+        let impossible = DurableInstant(microseconds: .max)
+        #expect(rate.allowance(filledAt: impossible, now: now) == rate.count)
+        #expect(rate.filledAt(afterStarts: rate.count, filledAt: impossible, now: now) == filled)
+        #expect(rate.instant(permitting: 1, filledAt: impossible, now: now) == now)
+    }
+
+    @Test func `R17: a rate keeps its starts when the clock is set back by less than a period`() {
+        let rate = RateRule(4, per: .seconds(8))
+        let now = DurableInstant(microseconds: 1_000_000_000)
+        let filled = rate.filledAt(afterStarts: 4, filledAt: nil, now: now)
+        let earlier = now + .seconds(-8)
+        #expect(rate.allowance(filledAt: filled, now: earlier) == 0)
+        #expect(rate.instant(permitting: 1, filledAt: filled, now: earlier) == now + .seconds(2))
+        #expect(rate.allowance(filledAt: filled, now: earlier + .microseconds(-1)) == 4)
     }
 }

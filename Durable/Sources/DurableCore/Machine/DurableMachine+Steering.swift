@@ -146,13 +146,19 @@ extension DurableMachine {
     }
 
     /// Sets the rate of starts of each key of the queue that has no rate of its own. Nil removes the rate.
+    ///
+    /// A new rate applies at once: the starts before the change do not count.
     package mutating func setRatePerKey(_ rate: RateRule?, queue name: String) throws {
         try rate?.check()
         try event { machine in
             var queue = try machine.queue(machine.rows.queue(named: name).id)
+            let isNew = queue.ratePerKey != rate
             queue.ratePerKey = rate
             machine.put(queue)
-            for key in try machine.rows.keys(of: queue.id) { machine.work.unbalancedKeys.insert(key.name) }
+            for var key in try machine.rows.keys(of: queue.id) {
+                if key.rate == nil, isNew { key.rateFilledAt = nil }
+                machine.put(key)
+            }
         }
     }
 
@@ -163,6 +169,7 @@ extension DurableMachine {
             try machine.limits.checkName(key)
             let queue = try machine.rows.queue(named: name)
             var row = try machine.key(KeyName(queue: queue.id, key: key))
+            if (row.rate ?? queue.ratePerKey) != (rate ?? queue.ratePerKey) { row.rateFilledAt = nil }
             row.rate = rate
             machine.put(row)
         }

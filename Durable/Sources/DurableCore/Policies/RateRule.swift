@@ -23,23 +23,33 @@ public struct RateRule: Sendable, Hashable {
     /// - Parameter filledAt: The instant at which the allowance is full again. Each start delays the instant by
     ///   `period / count`.
     package func allowance(filledAt: DurableInstant?, now: DurableInstant) -> Int64 {
-        guard let filledAt, filledAt > now else { return count }
-        let (distance, overflow) = filledAt.microseconds.subtractingReportingOverflow(now.microseconds)
+        guard let filledAt = possible(filledAt, now: now), filledAt > now else { return count }
+        let distance = filledAt.microseconds - now.microseconds
         // More than a period from full: nothing is left. The product below then fits 128 bits.
-        if overflow || distance >= period { return 0 }
+        if distance >= period { return 0 }
         return count - Self.product(distance, count, dividedBy: period, isRoundedUp: true)
     }
 
     /// Returns the instant at which the allowance is full again after further starts.
     package func filledAt(afterStarts starts: Int64, filledAt: DurableInstant?, now: DurableInstant) -> DurableInstant {
-        let from = max(filledAt ?? now, now)
+        let from = max(possible(filledAt, now: now) ?? now, now)
         return from.advanced(byMicroseconds: Self.product(starts, period, dividedBy: count, isRoundedUp: true))
     }
 
     /// Returns the instant at which the rule permits a number of starts, which is at most `count`.
     package func instant(permitting starts: Int64, filledAt: DurableInstant?, now: DurableInstant) -> DurableInstant {
-        guard let filledAt else { return now }
+        guard let filledAt = possible(filledAt, now: now) else { return now }
         return max(now, filledAt.advanced(byMicroseconds: -Self.product(count - starts, period, dividedBy: count)))
+    }
+
+    /// Returns the instant, or nil if the instant is more than two periods ahead.
+    ///
+    /// Starts that the rule permits move the instant at most one period ahead. A later instant means that the clock was set
+    /// back. The starts of the last period are then unknown, and the allowance counts as full. Because of the second period,
+    /// a small correction of the clock does not fill an empty allowance.
+    private func possible(_ filledAt: DurableInstant?, now: DurableInstant) -> DurableInstant? {
+        guard let filledAt, filledAt <= now.advanced(byMicroseconds: 2 * period) else { return nil }
+        return filledAt
     }
 
     /// Returns `a * b / divisor` of values that are not negative, without overflow of the product.

@@ -107,11 +107,15 @@ public struct DurableQueue: Sendable {
     }
 
     /// Sets the largest rate of starts of each key without a rate of its own. Nil removes the rate.
+    ///
+    /// A rate that differs from the rate before applies at once: earlier starts do not count.
     public func setRatePerKey(_ rate: RateRule?) async throws {
         try await store.commit { [name] in try $0.setRatePerKey(rate, queue: name) }
     }
 
     /// Sets the largest rate of starts of one key. Nil makes the rate per key apply.
+    ///
+    /// A rate that differs from the rate before applies at once: earlier starts do not count.
     public func setRate(_ rate: RateRule?, forKey key: String) async throws {
         try await store.commit { [name] in try $0.setRate(rate, key: key, queue: name) }
     }
