@@ -105,4 +105,22 @@ import Testing
             }
         }
     }
+
+    // MARK: - Names
+
+    @Test(arguments: StoreKind.allCases, ["", "a\nb", "a\0b", String(repeating: "x", count: 201)])
+    func `R17: each setting refuses an invalid name of a queue`(_ kind: StoreKind, _ name: String) async throws {
+        try await withStore(kind) { test in
+            let queue = DurableQueue(name, in: test.store)
+            let rate = RateRule(1, per: .seconds(1))
+            let settings: [@Sendable () async throws -> Void] = [
+                { try await queue.suspend() }, { try await queue.setLimit(1) }, { try await queue.setRate(rate) },
+                { try await queue.setLimitPerKey(1) }, { try await queue.setRatePerKey(rate) },
+                { try await queue.setLimit(1, forKey: "k") }, { try await queue.setRate(rate, forKey: "k") },
+            ]
+            for setting in settings { await #expect(throws: DurableError.self) { try await setting() } }
+            let queues = try await test.store.snapshot().queues
+            #expect(queues.isEmpty)
+        }
+    }
 }

@@ -126,6 +126,7 @@ extension DurableMachine {
     package mutating func setLimitPerKey(_ limit: Int?, queue name: String) throws {
         if let limit, limit < 0 { throw DurableError.invalidValue("a limit is below zero") }
         try event { machine in
+            try machine.limits.checkName(name)
             var queue = try machine.queue(machine.rows.queue(named: name).id)
             queue.limitPerKey = limit.map(Int64.init)
             machine.put(queue)
@@ -137,6 +138,7 @@ extension DurableMachine {
     package mutating func setLimit(_ limit: Int?, key: String, queue name: String) throws {
         if let limit, limit < 0 { throw DurableError.invalidValue("a limit is below zero") }
         try event { machine in
+            try machine.limits.checkName(name)
             try machine.limits.checkName(key)
             let queue = try machine.rows.queue(named: name)
             var row = try machine.key(KeyName(queue: queue.id, key: key))
@@ -151,6 +153,7 @@ extension DurableMachine {
     package mutating func setRatePerKey(_ rate: RateRule?, queue name: String) throws {
         try rate?.check()
         try event { machine in
+            try machine.limits.checkName(name)
             var queue = try machine.queue(machine.rows.queue(named: name).id)
             let isNew = queue.ratePerKey != rate
             queue.ratePerKey = rate
@@ -166,6 +169,7 @@ extension DurableMachine {
     package mutating func setRate(_ rate: RateRule?, key: String, queue name: String) throws {
         try rate?.check()
         try event { machine in
+            try machine.limits.checkName(name)
             try machine.limits.checkName(key)
             let queue = try machine.rows.queue(named: name)
             var row = try machine.key(KeyName(queue: queue.id, key: key))
