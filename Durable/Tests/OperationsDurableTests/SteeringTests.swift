@@ -123,4 +123,20 @@ import Testing
             #expect(queues.isEmpty)
         }
     }
+
+    // MARK: - Retries
+
+    @Test(arguments: StoreKind.allCases)
+    func `R4: a retried operation holds its unique key again if no later operation has it`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let queue = DurableQueue("q", in: test.store)
+            let options = DurableOptions(unique: "u")
+            let first = try await queue.add(Sum(a: 1, b: 1), options: options)
+            try await first.cancel()
+            try await test.store.retry([first.id])
+            #expect(try await queue.add(Sum(a: 2, b: 2), options: options).id == first.id)
+        }
+    }
 }

@@ -36,6 +36,9 @@ extension DurableStore {
     }
 
     /// Gives failed, cancelled and discarded operations new attempts, without a deadline. Recorded steps do not run again.
+    ///
+    /// An operation gets its attempts also if a later operation holds its unique key. Then the two may run at the same time.
+    /// If no later operation got the key, the operation holds the key again.
     public func retry(_ ids: [OperationID]) async throws { try await commit { try $0.retry(ids) } }
 
     /// Moves operations that do not run to another queue.
