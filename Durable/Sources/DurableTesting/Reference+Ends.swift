@@ -227,6 +227,26 @@ extension Reference {
         return seen
     }
 
+    /// Whether the operation waits for itself: through dependencies, children, and any number of barriers.
+    func waitsForItself(_ id: OperationID) -> Bool {
+        var (front, seen) = ([id], Set<OperationID>())
+        while let next = front.popLast() {
+            guard let operation = operations[next], !operation.isEnded else { continue }
+            var others = operation.dependencies.union(operations.values.filter { $0.parent == next }.map(\.id))
+            switch operation.phase {
+            case .idle, .awaitingSignal:
+                others.formUnion(
+                    operations.values.filter { $0.queue == operation.queue && $0.epoch < operation.epoch }.map(\.id))
+            case .running, .finishing, .ended: break
+            }
+            for other in others where operations[other]?.isEnded == false {
+                if other == id { return true }
+                if seen.insert(other).inserted { front.append(other) }
+            }
+        }
+        return false
+    }
+
     /// Whether a child in the batch would wait for an operation that waits for the parent.
     func childrenWait(_ batch: [NewOperation], for parent: OperationID) -> Bool {
         var (front, seen) = (batch.indices.filter { batch[$0].isChild }, Set<Int>())

@@ -45,6 +45,7 @@ extension Reference {
         case .retry(let id):
             guard case .ended(let state)? = operations[id]?.phase, state != .succeeded else { return nil }
             retry(id)
+            if waitsForItself(id) { return nil }
         case .move(let id, let name):
             guard isIdle(id) else { return nil }
             let queue = ExactName(name)
@@ -52,6 +53,7 @@ extension Reference {
                 let inFront = firstEpoch(in: queue, waitingFor: id)
                 operations[id]?.queue = queue
                 operations[id]?.epoch = inFront ?? queues[queue, default: Queue()].lastEpoch
+                if waitsForItself(id) { return nil }
             }
         case .setPriority(let id, let priority):
             guard operations[id]?.isEnded == false else { return nil }

@@ -139,4 +139,90 @@ import Testing
             #expect(try await queue.add(Sum(a: 2, b: 2), options: options).id == first.id)
         }
     }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R3: a retry that would close a cycle through its parent is refused`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            let parent = try await add(store, sum(in: "p"))
+            let awaited = try await add(store, sum(in: "y"))
+            let (parentLease, lease) = (try await start(store, "p")[0], try await start(store, "y")[0])
+            let member = sum(in: "x", after: [awaited], isChild: true)
+            let child = try await store.commit { try $0.add([member], position: 0, by: parentLease)[0] }
+            try await store.cancel([child])
+            // Nothing waits for the child any more, so that the wait for its parent is no cycle.
+            let reply = try await store.commit {
+                try $0.awaitOperations([parent], name: "w", position: 0, by: lease)
+            }
+            #expect(reply == .suspended)
+            let error = await #expect(throws: DurableError.self) { try await store.retry([child]) }
+            let path = [child, awaited, parent, child].map { "operation \($0)" }
+            #expect(error == .cycle(path))
+            let state = try await store.read { try $0.rows.operations([child])[0].state }
+            #expect(state == .cancelled)
+            try await end(store, [parentLease])
+            // The parent has ended, and does not wait for the child.
+            try await store.retry([child])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R3: a retried child does not go behind a barrier that waits for its parent through another barrier`(
+        _ kind: StoreKind
+    ) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            let parent = try await add(store, sum(in: "p"))
+            let lease = try await start(store, "p")[0]
+            let member = sum(in: "x", isChild: true)
+            let child = try await store.commit { try $0.add([member], position: 0, by: lease)[0] }
+            try await store.cancel([child])
+            _ = try await add(store, sum(in: "q", after: [parent], isBarrier: true))
+            let behind = try await add(store, sum(in: "q"))
+            _ = try await add(store, sum(in: "x", after: [behind], isBarrier: true))
+            let error = await #expect(throws: DurableError.self) { try await store.retry([child]) }
+            #expect(isCycle(error), "\(String(describing: error))")
+        }
+    }
+
+    // MARK: - Moves
+
+    @Test(arguments: StoreKind.allCases)
+    func `R3: a move behind barriers that wait for the operation is refused`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            let moved = try await add(store, sum(in: "r"))
+            var last = moved
+            // Each barrier waits for the last operation of the queue before, which is behind the barrier before.
+            for queue in ["a", "b", "c"] {
+                _ = try await add(store, sum(in: queue, after: [last], isBarrier: true))
+                last = try await add(store, sum(in: queue))
+            }
+            for queue in ["b", "c"] {
+                let error = await #expect(throws: DurableError.self) { try await store.move([moved], to: queue) }
+                #expect(isCycle(error), "\(String(describing: error))")
+            }
+            // In front of its only barrier, the operation starts.
+            try await store.move([moved], to: "a")
+            let started = try await start(store, "a").map(\.operation)
+            #expect(started == [moved])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R25: operations move together behind a barrier that does not wait for them`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            let first = try await add(store, sum(in: "r"))
+            let second = try await add(store, sum(in: "r", after: [first]))
+            let before = try await add(store, sum())
+            let barrier = try await add(store, sum(isBarrier: true))
+            try await store.move([first, second], to: "q")
+            for id in [before, barrier, first, second] {
+                let leases = try await start(store)
+                #expect(leases.map(\.operation) == [id])
+                try await end(store, leases)
+            }
+        }
+    }
 }

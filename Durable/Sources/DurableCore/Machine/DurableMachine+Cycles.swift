@@ -26,7 +26,7 @@ extension DurableMachine {
 
     /// Calls `visit` with the operation, and then round by round with the unfinished operations that wait for it without a
     /// barrier. The links are those by which the operations of the round were found.
-    private mutating func visitWaiting(
+    mutating func visitWaiting(
         for operation: OperationID, _ visit: (inout Self, _ links: [Edge], _ found: [OperationRow]) throws -> Void
     ) throws {
         var seen: Set<OperationID> = [operation]

@@ -47,7 +47,8 @@ extension DurableMachine {
 
     /// Gives failed, cancelled and discarded operations new attempts, without a deadline. The history is kept.
     ///
-    /// - Throws: `invalidValue` for an operation that has not ended or that succeeded.
+    /// - Throws: `invalidValue` for an operation that has not ended or that succeeded, and `cycle` if one of the operations
+    ///   would wait for an operation that waits for it.
     package mutating func retry(_ ids: [OperationID]) throws {
         try event { machine in
             let found = try machine.existingOperations(ids)
@@ -67,19 +68,22 @@ extension DurableMachine {
                 }
                 try machine.settle(&row)
             }
+            try machine.checkNoCycle(through: ids)
         }
     }
 
     /// Moves operations that do not run to another queue, behind its barriers.
     ///
-    /// - Throws: `operationRuns` or `operationEnded`.
+    /// - Throws: `operationRuns` or `operationEnded`, and `cycle` if one of the operations would wait for an operation that
+    ///   waits for it.
     package mutating func move(_ ids: [OperationID], to name: String) throws {
         try event { machine in
             try machine.limits.checkName(name)
             let found = try machine.existingOperations(ids)
             for row in found { try row.checkIdle() }
             let queue = try machine.queue(machine.rows.queue(named: name).id)
-            for var row in found where row.queue != queue.id {
+            let moved = found.filter { $0.queue != queue.id }
+            for var row in moved {
                 (row.queue, row.epoch) = (queue.id, try machine.epoch(in: queue, waitingFor: row.id))
                 if row.state == .blocked || row.state == .ready {
                     // The key of the new queue decides again.
@@ -89,6 +93,7 @@ extension DurableMachine {
                 }
                 try machine.put(row)
             }
+            try machine.checkNoCycle(through: moved.map(\.id))
         }
     }
 
