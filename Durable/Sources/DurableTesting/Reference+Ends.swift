@@ -129,8 +129,12 @@ extension Reference {
         operation.becomeIdle()
         (operation.failures, operation.lost, operation.isDoomed) = (0, 0, false)
         (operation.wakeAt, operation.endedAt, operation.deadline) = (nil, nil, nil)
-        let inFront = firstEpoch(in: operation.queue, waitingFor: operation.parent)
-        operation.epoch = inFront ?? queues[operation.queue, default: Queue()].lastEpoch
+        if operation.epoch % 2 == 1 {
+            queues[operation.queue, default: Queue()].lastEpoch += 2
+            operation.epoch = queues[operation.queue, default: Queue()].lastEpoch - 1
+        } else {
+            operation.epoch = epoch(in: operation.queue, waitingFor: operation.parent)
+        }
         operations[id] = operation
     }
 
@@ -260,6 +264,12 @@ extension Reference {
             }
         }
         return false
+    }
+
+    /// The last epoch of a queue, or the last one in front of a barrier that waits for the operation.
+    func epoch(in queue: ExactName, waitingFor operation: OperationID?) -> Int {
+        let first = firstEpoch(in: queue, waitingFor: operation)
+        return first.map { $0 % 2 == 1 ? $0 - 1 : $0 } ?? queues[queue, default: Queue()].lastEpoch
     }
 
     /// The first epoch in a queue of an operation that waits for the operation, or of the operation itself.

@@ -50,9 +50,9 @@ extension Reference {
             guard isIdle(id) else { return nil }
             let queue = ExactName(name)
             if operations[id]?.queue != queue {
-                let inFront = firstEpoch(in: queue, waitingFor: id)
+                let epoch = epoch(in: queue, waitingFor: id)
                 operations[id]?.queue = queue
-                operations[id]?.epoch = inFront ?? queues[queue, default: Queue()].lastEpoch
+                operations[id]?.epoch = epoch
                 if waitsForItself(id) { return nil }
             }
         case .setPriority(let id, let priority):
@@ -154,7 +154,7 @@ extension Reference {
         if member.isChild, let lease, let parent = operations[lease.operation] {
             operation.parent = parent.id
             if !member.isBarrier {
-                operation.epoch = firstEpoch(in: queue, waitingFor: parent.id) ?? operation.epoch
+                operation.epoch = epoch(in: queue, waitingFor: parent.id)
             }
         }
         operation.key = member.key.map(ExactName.init)

@@ -185,6 +185,66 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `R18: a retried barrier separates the operations before and after the retry`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            let barrier = try await add(store, sum(isBarrier: true))
+            try await end(store, start(store), isFailure: true)
+            let before = try await add(store, sum())
+            try await store.retry([barrier])
+            let after = try await add(store, sum())
+            for id in [before, barrier, after] {
+                let leases = try await start(store)
+                #expect(leases.map(\.operation) == [id])
+                try await end(store, leases)
+            }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R18: a retried child that started before a waiting barrier is no barrier`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            let parent = try await add(store, sum(in: "p"))
+            let lease = try await start(store, "p")[0]
+            let barrier = try await add(store, sum(after: [parent], isBarrier: true))
+            let member = sum(isChild: true)
+            let child = try await store.commit { try $0.add([member], position: 0, by: lease)[0] }
+            try await end(store, start(store), isFailure: true)
+            try await end(store, [lease])
+            try await end(store, start(store))
+            let states = try await store.read { try $0.rows.operations([barrier, child]).map(\.state) }
+            #expect(states == [.succeeded, .failed])
+            let before = try await add(store, sum())
+            try await store.retry([child])
+            let started = try await start(store).map(\.operation)
+            #expect(started.sorted() == [child, before].sorted())
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R18: children of a running barrier start while the barrier runs, and later operations wait`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let store = test.store
+            let barrier = try await add(store, sum(isBarrier: true))
+            let later = try await add(store, sum())
+            let leases = try await start(store)
+            #expect(leases.map(\.operation) == [barrier])
+            let batch = [sum(isChild: true), sum(isChild: true)]
+            let children = try await store.commit { try $0.add(batch, position: 0, by: leases[0]) }
+            let started = try await start(store)
+            #expect(started.map(\.operation) == children)
+            try await end(store, [leases[0], started[0]])
+            #expect(try await start(store).isEmpty)
+            try await end(store, [started[1]])
+            let last = try await start(store).map(\.operation)
+            #expect(last == [later])
+        }
+    }
+
     // MARK: - Moves
 
     @Test(arguments: StoreKind.allCases)

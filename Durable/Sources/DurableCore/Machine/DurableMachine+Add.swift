@@ -102,19 +102,14 @@ extension DurableMachine {
     ) throws {
         var queue = try queue(rows.queue(named: member.queue).id)
         let parent = member.isChild ? parent : nil
-        let epoch = member.isBarrier ? nil : try self.epoch(in: queue, waitingFor: parent?.id)
+        let epoch = member.isBarrier ? queue.openBarrier() : try self.epoch(in: queue, waitingFor: parent?.id)
         if member.isBarrier {
-            queue.lastEpoch += 1
             put(queue)
             work.touchedQueues.insert(queue.id)
         }
         var row = OperationRow(
-            id: id, queue: queue.id, kind: kind, epoch: epoch ?? queue.lastEpoch, priority: member.priority,
+            id: id, queue: queue.id, kind: kind, epoch: epoch, priority: member.priority,
             state: .waiting, readyAt: now, addedAt: now)
-        if member.isBarrier {
-            queue.lastEpoch += 1
-            put(queue)
-        }
         (row.failurePolicy, row.retry, row.key, row.parent) = (
             member.failurePolicy, member.retry, member.key, parent?.id
         )

@@ -102,9 +102,13 @@ extension DurableMachine {
     }
 
     /// Returns the epoch of an operation in a queue: the last one, unless that is behind a barrier that waits for the operation.
+    ///
+    /// In front of such a barrier, the epoch is the one before that of the barrier, also if the barrier runs. Only barriers
+    /// have epochs with odd numbers.
     mutating func epoch(in queue: QueueRow, waitingFor operation: OperationID?) throws -> Int64 {
         // Without a barrier, all unfinished operations of the queue are in the last epoch.
         guard queue.currentEpoch < queue.lastEpoch else { return queue.lastEpoch }
-        return try firstEpoch(in: queue.id, waitingFor: operation) ?? queue.lastEpoch
+        guard let first = try firstEpoch(in: queue.id, waitingFor: operation) else { return queue.lastEpoch }
+        return QueueRow.isBarrierEpoch(first) ? first - 1 : first
     }
 }

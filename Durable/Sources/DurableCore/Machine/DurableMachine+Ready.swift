@@ -99,7 +99,10 @@ extension DurableMachine {
         try put(blocked)
     }
 
-    /// Opens the next epoch when all operations of the current epoch have ended.
+    /// Makes the first epoch with unfinished operations the current epoch.
+    ///
+    /// The current epoch is usually the next one. It is an earlier one if an operation was put in front of a barrier that waits
+    /// for it.
     mutating func openNextEpoch(of id: QueueID) throws {
         var queue = try queue(id)
         guard queue.currentEpoch < queue.lastEpoch else { return }
@@ -108,7 +111,7 @@ extension DurableMachine {
             unfinished[counter.epoch, default: 0] += count
         }
         let first = unfinished.filter { $0.value > 0 }.keys.min() ?? queue.lastEpoch
-        guard first > queue.currentEpoch else { return }
+        guard first != queue.currentEpoch else { return }
         queue.currentEpoch = first
         put(queue)
         work.effects.hasReadyOperations = true

@@ -47,8 +47,8 @@ extension DurableMachine {
 
     /// Gives failed, cancelled and discarded operations new attempts, without a deadline. The history is kept.
     ///
-    /// - Throws: `invalidValue` for an operation that has not ended or that succeeded, and `cycle` if one of the operations
-    ///   would wait for an operation that waits for it.
+    /// - Throws: `invalidValue` for an operation that has not ended or that succeeded. `cycle` if one of the operations would
+    ///   wait for an operation that waits for it.
     package mutating func retry(_ ids: [OperationID]) throws {
         try event { machine in
             let found = try machine.existingOperations(ids)
@@ -58,7 +58,7 @@ extension DurableMachine {
             for var row in found {
                 (row.failures, row.lostLeases, row.rootCause, row.reason) = (0, 0, nil, nil)
                 (row.endedAt, row.purgeAt, row.deadline, row.wakeAt) = (nil, nil, nil, nil)
-                row.epoch = try machine.epoch(in: machine.queue(row.queue), waitingFor: row.parent)
+                row.epoch = try machine.epochOfRetry(of: row)
                 if let parent = row.parent {
                     try machine.load(CollectionOfOne(parent))
                     if var parent = machine.work.operations[parent] {
@@ -72,7 +72,17 @@ extension DurableMachine {
         }
     }
 
-    /// Moves operations that do not run to another queue, behind its barriers.
+    /// Returns the epoch of a retried operation. A barrier is a barrier again, behind all operations that have been added since.
+    private mutating func epochOfRetry(of row: OperationRow) throws -> Int64 {
+        var queue = try queue(row.queue)
+        guard QueueRow.isBarrierEpoch(row.epoch) else { return try epoch(in: queue, waitingFor: row.parent) }
+        let epoch = queue.openBarrier()
+        put(queue)
+        work.touchedQueues.insert(queue.id)
+        return epoch
+    }
+
+    /// Moves operations that do not run to another queue, behind its barriers. A barrier is no barrier of the other queue.
     ///
     /// - Throws: `operationRuns` or `operationEnded`, and `cycle` if one of the operations would wait for an operation that
     ///   waits for it.

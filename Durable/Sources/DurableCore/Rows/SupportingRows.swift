@@ -18,6 +18,15 @@ public struct QueueRow: Sendable, Hashable {
     public var lastEpoch: Int64 = 0
 
     package init(id: QueueID, name: String) { (self.id, self.name) = (id, name) }
+
+    /// Whether only a barrier has the epoch. The epochs of other operations have even numbers.
+    package static func isBarrierEpoch(_ epoch: Int64) -> Bool { epoch % 2 == 1 }
+
+    /// Returns a new epoch for a barrier behind all operations of the queue. Later operations are in the next epoch.
+    package mutating func openBarrier() -> Int64 {
+        lastEpoch += 2
+        return lastEpoch - 1
+    }
 }
 
 /// The name of a limit per key: a queue and a key.

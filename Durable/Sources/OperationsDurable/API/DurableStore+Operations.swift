@@ -40,11 +40,13 @@ extension DurableStore {
     /// An operation gets its attempts also if a later operation holds its unique key. Then the two may run at the same time.
     /// If no later operation got the key, the operation holds the key again.
     ///
-    /// - Throws: `DurableError.cycle` if one of the operations would wait for an operation that waits for it, and
-    ///   `invalidValue` for an operation that has not ended or that succeeded. Then no operation changes.
+    /// A retried barrier is a barrier again: it waits for all operations of its queue, and later operations wait for it.
+    ///
+    /// - Throws: `DurableError.invalidValue` for an operation that has not ended or that succeeded. `cycle` if one of the
+    ///   operations would wait for an operation that waits for it. Then no operation changes.
     public func retry(_ ids: [OperationID]) async throws { try await commit { try $0.retry(ids) } }
 
-    /// Moves operations that do not run to another queue.
+    /// Moves operations that do not run to another queue. A barrier is no barrier of the other queue.
     ///
     /// - Throws: `DurableError.operationRuns` or `operationEnded`, and `cycle` if one of the operations would wait behind a
     ///   barrier that waits for it. Then no operation changes.
