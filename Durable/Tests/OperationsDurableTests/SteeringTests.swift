@@ -245,6 +245,22 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `R21: the store keeps a limited number of failed attempts also after retries`(_ kind: StoreKind) async throws {
+        var limits = DurableLimits()
+        limits.attemptRecords = 3
+        try await withStore(kind, limits: limits) { test in
+            let store = test.store
+            let id = try await add(store, sum())
+            for number in 1...6 {
+                try await end(store, start(store), isFailure: true)
+                let fences = try await store.read { try $0.rows.attempts(of: id).map(\.fence) }
+                #expect(fences == Array(Int64(max(1, number - 2))...Int64(number)))
+                try await store.retry([id])
+            }
+        }
+    }
+
     // MARK: - Moves
 
     @Test(arguments: StoreKind.allCases)

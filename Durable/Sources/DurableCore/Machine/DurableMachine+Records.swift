@@ -11,7 +11,9 @@ extension DurableMachine {
             AttemptRow(
                 operation: row.id, fence: row.fence, worker: worker?.name ?? "", startedAt: row.startedAt ?? now,
                 endedAt: now, outcome: outcome, reason: cut(reason)))
-        if row.failures + row.lostLeases > limits.attemptRecords {
+        // The numbers of failures and lost leases start again with a retry. The number of leases never does, and each record
+        // has a lease of its own.
+        if row.fence > limits.attemptRecords {
             work.changes.keptAttempts[row.id] = max(0, limits.attemptRecords)
         }
     }
