@@ -28,6 +28,18 @@ extension MemoryRows {
 
     package func counters(of queue: QueueID) -> [Counter: Int64] { tables.counters.filter { $0.key.queue == queue } }
 
+    package func counters(of queue: QueueID, epoch: Int64) -> [Counter: Int64] {
+        counters(of: queue).filter { $0.key.epoch == epoch }
+    }
+
+    package func firstEpoch(of queue: QueueID, from epoch: Int64) -> Int64? {
+        counters(of: queue).keys.lazy.map(\.epoch).filter { $0 >= epoch && $0 != Counter.ended }.min()
+    }
+
+    package func runningCount(of queue: QueueID) -> Int64 {
+        counters(of: queue).reduce(0) { $1.key.state == .running ? $0 + $1.value : $0 }
+    }
+
     package func key(_ name: KeyName) -> KeyRow? { tables.keys[name] }
 
     package func keys(of queue: QueueID) -> [KeyRow] {

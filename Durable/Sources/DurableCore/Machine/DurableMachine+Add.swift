@@ -103,10 +103,7 @@ extension DurableMachine {
         var queue = try queue(rows.queue(named: member.queue).id)
         let parent = member.isChild ? parent : nil
         let epoch = member.isBarrier ? queue.openBarrier() : try self.epoch(in: queue, waitingFor: parent?.id)
-        if member.isBarrier {
-            put(queue)
-            work.touchedQueues.insert(queue.id)
-        }
+        if member.isBarrier { put(queue) }
         var row = OperationRow(
             id: id, queue: queue.id, kind: kind, epoch: epoch, priority: member.priority,
             state: .waiting, readyAt: now, addedAt: now)

@@ -40,15 +40,14 @@ extension DurableMachine {
     ) throws -> [Claim] {
         var queue = try rows.queue(id)
         if queue.isSuspended { return [] }
-        let counters = try rows.counters(of: id)
         var free = Int64(count)
         if queue.limit == nil, queue.rate == nil, free < .max - Int64(ahead) { free += Int64(ahead) }
         if let limit = queue.limit {
-            free = min(free, limit - counters.reduce(0) { $1.key.state == .running ? $0 + $1.value : $0 })
+            free = try min(free, limit - rows.runningCount(of: id))
         }
         if let rate = queue.rate { free = min(free, rate.allowance(filledAt: queue.rateFilledAt, now: now)) }
         guard free > 0 else { return [] }
-        let ids = try firstReady(of: queue, counters: counters, kinds: Set(kinds.map(ExactName.init)), limit: Int(free))
+        let ids = try firstReady(of: queue, kinds: Set(kinds.map(ExactName.init)), limit: Int(free))
         if ids.isEmpty { return [] }
         return try event { machine in
             let now = machine.now
@@ -86,12 +85,12 @@ extension DurableMachine {
 
     /// Returns the first ready operations of the current epoch among the lanes of the given kinds.
     private mutating func firstReady(
-        of queue: QueueRow, counters: [Counter: Int64], kinds: Set<ExactName>, limit: Int
+        of queue: QueueRow, kinds: Set<ExactName>, limit: Int
     ) throws -> [OperationID] {
         var entries: [ReadyEntry] = []
         var lanes = 0
-        for (counter, count) in counters
-        where count > 0 && counter.state == .ready && counter.epoch == queue.currentEpoch {
+        for (counter, count) in try rows.counters(of: queue.id, epoch: queue.currentEpoch)
+        where count > 0 && counter.state == .ready {
             guard kinds.contains(ExactName(try rows.name(of: counter.kind))) else { continue }
             entries += try rows.ready(queue: queue.id, epoch: counter.epoch, kind: counter.kind, limit: limit)
             lanes += 1

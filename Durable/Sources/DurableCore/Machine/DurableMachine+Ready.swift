@@ -103,14 +103,13 @@ extension DurableMachine {
     ///
     /// The current epoch is usually the next one. It is an earlier one if an operation was put in front of a barrier that waits
     /// for it.
-    mutating func openNextEpoch(of id: QueueID) throws {
+    ///
+    /// - Parameter changed: The first epoch whose operations changed. Earlier epochs than this one and the current one have no
+    ///   unfinished operations.
+    mutating func openNextEpoch(of id: QueueID, changed: Int64) throws {
         var queue = try queue(id)
         guard queue.currentEpoch < queue.lastEpoch else { return }
-        var unfinished: [Int64: Int64] = [:]
-        for (counter, count) in try rows.counters(of: id) where counter.epoch != Counter.ended {
-            unfinished[counter.epoch, default: 0] += count
-        }
-        let first = unfinished.filter { $0.value > 0 }.keys.min() ?? queue.lastEpoch
+        let first = try rows.firstEpoch(of: id, from: min(changed, queue.currentEpoch)) ?? queue.lastEpoch
         guard first != queue.currentEpoch else { return }
         queue.currentEpoch = first
         put(queue)

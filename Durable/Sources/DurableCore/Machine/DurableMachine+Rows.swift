@@ -69,8 +69,8 @@ extension DurableMachine {
         if old?.counter != row.counter {
             if let old { work.changes.counters[old.counter, default: 0] -= 1 }
             work.changes.counters[row.counter, default: 0] += 1
-            try touch(row.queue)
-            if let old, old.queue != row.queue { try touch(old.queue) }
+            try touch(row)
+            if let old { try touch(old) }
         }
         try countKey(from: old, to: row)
         if row.wakeAt != nil, old?.wakeAt != row.wakeAt { work.effects.hasNewWakes = true }
@@ -83,9 +83,10 @@ extension DurableMachine {
         if row.state.isEnded { work.effects.ended.insert(row.id) }
     }
 
-    private mutating func touch(_ id: QueueID) throws {
-        let queue = try queue(id)
-        if queue.currentEpoch < queue.lastEpoch { work.touchedQueues.insert(id) }
+    private mutating func touch(_ row: OperationRow) throws {
+        let queue = try queue(row.queue)
+        guard queue.currentEpoch < queue.lastEpoch else { return }
+        work.touchedQueues[queue.id] = min(work.touchedQueues[queue.id] ?? row.epoch, row.epoch)
     }
 
     private mutating func countKey(from old: OperationRow?, to row: OperationRow) throws {

@@ -78,7 +78,6 @@ extension DurableMachine {
         guard QueueRow.isBarrierEpoch(row.epoch) else { return try epoch(in: queue, waitingFor: row.parent) }
         let epoch = queue.openBarrier()
         put(queue)
-        work.touchedQueues.insert(queue.id)
         return epoch
     }
 

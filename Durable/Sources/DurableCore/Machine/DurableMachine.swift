@@ -41,7 +41,9 @@ public struct DurableMachine {
             try rows.save(changes)
             effects.merge(work.effects)
             work = WorkingSet()
-            for queue in touched.sorted() { try openNextEpoch(of: queue) }
+            for (queue, epoch) in touched.sorted(by: { $0.key < $1.key }) {
+                try openNextEpoch(of: queue, changed: epoch)
+            }
             for key in unbalanced.sorted() { try balance(key) }
         } while work.isChanged
     }
@@ -84,8 +86,8 @@ struct WorkingSet {
     var keys: [KeyName: KeyRow] = [:]
     var changedKeys: Set<KeyName> = []
     var unbalancedKeys: Set<KeyName> = []
-    /// The queues with barriers in which the number of unfinished operations changed.
-    var touchedQueues: Set<QueueID> = []
+    /// The queues with barriers in which the number of unfinished operations changed, and the first epoch with a change.
+    var touchedQueues: [QueueID: Int64] = [:]
     /// The operations that ended, and whose dependents have not been notified.
     var ended: [OperationID] = []
     var changes = Changes()

@@ -96,8 +96,14 @@ public protocol DurableRows {
     /// Returns the earliest instant of: wakes of scheduled and signal-awaiting operations, deadlines of operations that do
     /// not run, wakes of keys, and schedules.
     mutating func nextWake() throws -> DurableInstant?
-    /// Returns the counters of the queue that are not zero.
+    /// Returns the counters of the queue that are not zero. The time grows with the number of epochs, and so of barriers.
     mutating func counters(of queue: QueueID) throws -> [Counter: Int64]
+    /// Returns the counters of one epoch of the queue that are not zero.
+    mutating func counters(of queue: QueueID, epoch: Int64) throws -> [Counter: Int64]
+    /// Returns the first epoch of the queue with an unfinished operation, from the given epoch on.
+    mutating func firstEpoch(of queue: QueueID, from epoch: Int64) throws -> Int64?
+    /// Returns the number of running operations of the queue.
+    mutating func runningCount(of queue: QueueID) throws -> Int64
     mutating func key(_ name: KeyName) throws -> KeyRow?
     mutating func keys(of queue: QueueID) throws -> [KeyRow]
     /// Returns the first blocked operations of the key, in the order of starts.

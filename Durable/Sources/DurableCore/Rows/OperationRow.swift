@@ -83,4 +83,14 @@ public struct Counter: Hashable, Sendable {
     package init(queue: QueueID, epoch: Int64, kind: KindID, state: DurableState) {
         (self.queue, self.epoch, self.kind, self.state) = (queue, epoch, kind, state)
     }
+
+    package var epochName: EpochName { EpochName(queue: queue, epoch: epoch) }
+}
+
+/// The name of an epoch of a queue.
+package struct EpochName: Hashable, Sendable {
+    package var queue: QueueID
+    package var epoch: Int64
+
+    package init(queue: QueueID, epoch: Int64) { (self.queue, self.epoch) = (queue, epoch) }
 }

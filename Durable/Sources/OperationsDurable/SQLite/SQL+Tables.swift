@@ -16,6 +16,10 @@ extension SQL {
         case .kindByName: "SELECT id FROM durable_kind WHERE name = ?1"
         case .kindByID: "SELECT name FROM durable_kind WHERE id = ?1"
         case .counters: "SELECT epoch, kind, state, count FROM durable_counter WHERE queue = ?1"
+        case .epochCounters:
+            "SELECT epoch, kind, state, count FROM durable_counter WHERE queue = ?1 AND epoch = ?2"
+        case .firstEpoch: "SELECT min(epoch) FROM durable_counter WHERE queue = ?1 AND epoch >= ?2"
+        case .runningCount: "SELECT sum(count) FROM durable_counter WHERE queue = ?1 AND state = 4"
         case .addCounter:
             """
             INSERT INTO durable_counter(queue, epoch, kind, state, count) VALUES (?1, ?2, ?3, ?4, ?5) \

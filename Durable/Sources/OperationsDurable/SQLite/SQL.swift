@@ -10,7 +10,7 @@ enum SQL: Int, CaseIterable {
     case removeOperation, removeInput, removeOutput, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case insertQueue, queueByName, queueByID, queues, updateQueue
     case insertKind, kindByName, kindByID
-    case counters, addCounter, removeCounter
+    case counters, epochCounters, firstEpoch, runningCount, addCounter, removeCounter
     case key, keys, saveKey, removeKey, dueKeys, nextKey
     case unique, uniquePeriod, saveUnique
     case history, insertHistory

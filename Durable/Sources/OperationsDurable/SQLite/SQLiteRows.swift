@@ -15,7 +15,10 @@ final class SQLiteRows: DurableRows {
     private var queuesByID: [QueueID: QueueRow] = [:]
     private var queueIDs: [ExactName: QueueID] = [:]
     private var changedQueues: Set<QueueID> = []
-    private var counters: [QueueID: [Counter: Int64]] = [:]
+    /// The counters of epochs that the transaction has loaded, with its changes.
+    private var counters: [EpochName: [Counter: Int64]] = [:]
+    /// The numbers of running operations that the transaction has loaded, with its changes.
+    private var running: [QueueID: Int64] = [:]
     private var counterChanges: [Counter: Int64] = [:]
     private var numbers: [String: Int64] = [:]
     private var changedNumbers: Set<String> = []
@@ -76,7 +79,7 @@ final class SQLiteRows: DurableRows {
     /// Discards the rows in memory, so that the next event loads them again.
     func forget() {
         (queuesByID, queueIDs, changedQueues) = ([:], [:], [])
-        (counters, counterChanges, numbers, changedNumbers) = ([:], [:], [:], [])
+        (counters, running, counterChanges, numbers, changedNumbers) = ([:], [:], [:], [:], [])
     }
 
     // MARK: - Identifiers
@@ -200,22 +203,76 @@ final class SQLiteRows: DurableRows {
     // MARK: - Counters
 
     func counters(of queue: QueueID) throws -> [Counter: Int64] {
-        if let known = counters[queue] { return known }
+        withChanges(try stored(.counters, queue) { $0.bind(1, queue.rawValue) }) { $0.queue == queue }
+    }
+
+    func counters(of queue: QueueID, epoch: Int64) throws -> [Counter: Int64] {
+        let name = EpochName(queue: queue, epoch: epoch)
+        if let known = counters[name] { return known }
+        let stored = try stored(.epochCounters, queue) { query in
+            query.bind(1, queue.rawValue)
+            query.bind(2, epoch)
+        }
+        let found = withChanges(stored) { $0.epochName == name }
+        counters[name] = found
+        return found
+    }
+
+    private func stored(_ sql: SQL, _ queue: QueueID, _ bind: (SQLiteQuery) -> Void) throws -> [Counter: Int64] {
         var found: [Counter: Int64] = [:]
-        try run(.counters, { $0.bind(1, queue.rawValue) }) { query in
+        try run(sql, bind) { query in
             guard let state = DurableState(rawValue: query.int(2)) else { return }
             found[Counter(queue: queue, epoch: query.int(0), kind: KindID(query.int(1)), state: state)] = query.int(3)
         }
-        for (counter, change) in counterChanges where counter.queue == queue { found[counter, default: 0] += change }
-        found = found.filter { $0.value != 0 }
-        counters[queue] = found
         return found
+    }
+
+    private func withChanges(
+        _ stored: [Counter: Int64], _ isIncluded: (Counter) -> Bool
+    ) -> [Counter: Int64] {
+        var found = stored
+        for (counter, change) in counterChanges where isIncluded(counter) { found[counter, default: 0] += change }
+        return found.filter { $0.value != 0 }
+    }
+
+    func firstEpoch(of queue: QueueID, from epoch: Int64) throws -> Int64? {
+        // The counters of an epoch that the transaction has changed may be zero, or missing in the database.
+        var next: Int64? = epoch
+        while let epoch = next {
+            if try !counters(of: queue, epoch: epoch).isEmpty { return epoch }
+            let changed = counterChanges.keys.lazy.filter { $0.queue == queue && $0.epoch > epoch }.map(\.epoch).min()
+            next = try [storedEpoch(of: queue, from: epoch + 1), changed].compactMap { $0 }.min()
+        }
+        return nil
+    }
+
+    private func storedEpoch(of queue: QueueID, from epoch: Int64) throws -> Int64? {
+        var found: Int64?
+        try run(.firstEpoch) { query in
+            query.bind(1, queue.rawValue)
+            query.bind(2, epoch)
+        } row: {
+            found = $0.optionalInt(0)
+        }
+        return found
+    }
+
+    func runningCount(of queue: QueueID) throws -> Int64 {
+        if let known = running[queue] { return known }
+        var count: Int64 = 0
+        try run(.runningCount, { $0.bind(1, queue.rawValue) }, row: { count = $0.int(0) })
+        for (counter, change) in counterChanges where counter.queue == queue && counter.state == .running {
+            count += change
+        }
+        running[queue] = count
+        return count
     }
 
     func count(_ counter: Counter, by change: Int64) {
         counterChanges[counter, default: 0] += change
-        guard counters[counter.queue] != nil else { return }
-        let sum = (counters[counter.queue]?[counter] ?? 0) + change
-        counters[counter.queue]?[counter] = sum == 0 ? nil : sum
+        if counter.state == .running, let known = running[counter.queue] { running[counter.queue] = known + change }
+        guard let known = counters[counter.epochName] else { return }
+        let sum = (known[counter] ?? 0) + change
+        counters[counter.epochName]?[counter] = sum == 0 ? nil : sum
     }
 }

@@ -29,6 +29,13 @@ extension PostgresSQL {
         case .kindByName: "SELECT id FROM durable_kind WHERE name = $1::text"
         case .kindByID: "SELECT name FROM durable_kind WHERE id = $1::bigint"
         case .counters: "SELECT epoch, kind, state, count FROM durable_counter WHERE queue = $1::bigint"
+        case .epochCounters:
+            """
+            SELECT epoch, kind, state, count FROM durable_counter WHERE queue = $1::bigint AND epoch = $2::bigint
+            """
+        case .firstEpoch: "SELECT min(epoch) FROM durable_counter WHERE queue = $1::bigint AND epoch >= $2::bigint"
+        case .runningCount:
+            "SELECT sum(count)::bigint FROM durable_counter WHERE queue = $1::bigint AND state = 4"
         case .addCounters:
             """
             INSERT INTO durable_counter(queue, epoch, kind, state, count) \

@@ -13,7 +13,7 @@ enum PostgresSQL: Int, CaseIterable {
     case removeAttempts
     case insertQueue, queueByName, queueByID, queues, updateQueue
     case insertKind, kindByName, kindByID
-    case counters, addCounters, removeCounters
+    case counters, epochCounters, firstEpoch, runningCount, addCounters, removeCounters
     case key, keys, saveKeys, removeKeys, dueKeys
     case unique, uniquePeriods, saveUniques
     case history, insertHistory
