@@ -127,16 +127,23 @@ import Synchronization
 
     /// Begins to watch the nested paths whose changes may change the property. Called before registration.
     final func watchWhatAffectsIt(from object: some KeyValueObservable) {
-        guard dependsOnOthers else { return }
-        for path in property.affectedBy where path.contains(".") {
-            let extras = extras ?? Extras()
-            self.extras = extras
-            extras.watches.append(PathWatch(path.split(separator: ".").map(String.init), for: self))
-        }
-        if let extras { for watch in extras.watches { watch.begin(on: object) } }
+        guard dependsOnOthers, property.affectedBy.contains(where: { $0.contains(".") }) else { return }
+        PathWatch.begin(makeWatches(in: WatchTree()), on: object)
     }
 
-    private final func endWatches() { if let extras { for watch in extras.watches { watch.end() } } }
+    /// Makes the watches of the nested paths whose changes may change the property. Called before registration. The caller
+    /// begins them.
+    final func makeWatches(in tree: WatchTree) -> [PathWatch] {
+        guard dependsOnOthers else { return [] }
+        let paths = property.affectedBy.filter { $0.contains(".") }
+        guard !paths.isEmpty else { return [] }
+        let extras = extras ?? Extras()
+        self.extras = extras
+        extras.watches = paths.map { PathWatch($0.split(separator: ".").map(String.init), for: self, in: tree) }
+        return extras.watches
+    }
+
+    private final func endWatches() { if let extras { PathWatch.end(extras.watches) } }
 
     /// Ends the observation after the object's deallocation.
     final func objectIsGone() {
@@ -158,15 +165,20 @@ import Synchronization
     final var isValid: Bool { !isEnded.load(ordering: .acquiring) }
 
     /// Ends the observation. This thread makes no further calls. A call that another thread is making at this moment continues.
-    final func invalidate() {
-        guard !isEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    final func invalidate() { PathWatch.end(detach()) }
+
+    /// Ends the observation, except for its watches, which the caller ends.
+    ///
+    /// - Returns: The watches; an empty array also if the observation has already ended.
+    final func detach() -> [PathWatch] {
+        guard !isEnded.exchange(true, ordering: .acquiringAndReleasing) else { return [] }
         var end: (@Sendable () -> Void)?
         observers?.step { state in
             state.remove(self)
             end = extras?.atEnd.take()
         }
         _ = consume end
-        endWatches()
+        return extras?.watches ?? []
     }
 
     /// Ends an observation that the observers have already removed.

@@ -14,6 +14,8 @@ final class ObservingThread {
     let probe = TrackingProbe.path
     /// The observation that is notifying the Observation framework of a change on this thread.
     @exclusivity(unchecked) var informing: ObjectIdentifier?
+    /// The observation on a path that a watch on this thread is notifying, and the changes that it has received from there.
+    @exclusivity(unchecked) var level: (id: ObjectIdentifier, changes: [Change])?
 
     /// The class in the last call of `isObservable`.
     @exclusivity(unchecked) private var lastClass: ObjectIdentifier?
