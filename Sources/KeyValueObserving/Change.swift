@@ -30,8 +30,8 @@ package struct Change: @unchecked Sendable {
     var late: (any LateValues)?
     /// Whether the change was announced for another property, whose changes may change this property.
     var isIndirect = false
-    /// The only observation to notify; nil when the change concerns all observations of the property.
-    var only: Observation?
+    /// The only observations to notify; none when the change concerns all observations of the property.
+    var only = OneOrMore<Observation>.none
     /// The number of observations that had been registered when the change happened. Later observations are not notified.
     var observationsBefore: UInt64 = 0
 

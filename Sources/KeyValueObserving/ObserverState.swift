@@ -154,14 +154,11 @@ import Synchronization
         endAnnouncement(change.key)
         // Another thread is about to make a change, so the earlier call is the call before that change.
         if turns.contains(where: { $0.key == change.key && $0.announced > 0 }) { return false }
-        var mustNotify = false
-        observations.forEach { observation in
-            guard observation.key == change.key, observation.openPriors > 0 else { return }
-            var only = change
-            only.only = observation
-            if note(only) { mustNotify = true }
-        }
-        return mustNotify
+        // One change for all of them: a change for each would be compared with all observations.
+        var change = change
+        change.only = observations.filter { $0.key == change.key && $0.openPriors > 0 }
+        guard !change.only.isEmpty else { return false }
+        return note(change)
     }
 
     // MARK: - After the change
@@ -201,30 +198,31 @@ import Synchronization
         return noted
     }
 
-    /// Records a prior call for each observer that has no open prior call.
+    /// Records a prior call for the observers that have no open prior call.
     ///
     /// Such an observer was not called at the announcement, or its call after a change has been recorded since. Each call after
     /// a change then has a call before it, and the calls of each observer alternate.
     private mutating func notePriors(to change: Change, in turn: Int) {
-        observations.forEach { observation in
-            guard observation.options.contains(.prior), concerns(observation, change) else { return }
-            if observation.openPriors > 0 {
-                observation.openPriors -= 1
-                return
-            }
-            var before = change
-            before.isPrior = true
-            before.new = nil
-            before.only = observation
-            turns[turn].waiting.append(before)
+        var missing = OneOrMore<Observation>()
+        func note(_ observation: Observation) {
+            if observation.openPriors > 0 { observation.openPriors -= 1 } else { missing.append(observation) }
         }
+        if change.only.isEmpty {
+            observations.forEach { if $0.options.contains(.prior), concerns($0, change) { note($0) } }
+        } else {
+            change.only.forEach { if $0.options.contains(.prior) { note($0) } }
+        }
+        guard !missing.isEmpty else { return }
+        var before = change
+        before.isPrior = true
+        before.new = nil
+        before.only = missing
+        turns[turn].waiting.append(before)
     }
 
-    /// Whether an observation is called for a change.
+    /// Whether an observation is called for a change that concerns all observations of the property.
     private func concerns(_ observation: Observation, _ change: Change) -> Bool {
-        if let only = change.only { return only === observation }
-        return observation.key == change.key && observation.number <= change.observationsBefore
-            && (!change.isPrior || observation.options.contains(.prior))
+        observation.key == change.key && observation.number <= change.observationsBefore
     }
 
     /// Records the changes of an announcement, one for each entry, and ends the announcement. Returns the properties whose
@@ -306,7 +304,8 @@ import Synchronization
             endIfOver(turn)
             return nil
         }
-        let concerned = observations.filter { concerns($0, change) }
+        // An observation of the list may have ended since. It is not called then.
+        let concerned = change.only.isEmpty ? observations.filter { concerns($0, change) } : change.only
         // Late values are made before the change is held back.
         return (change, change.late == nil ? free(concerned, from: change) : concerned)
     }

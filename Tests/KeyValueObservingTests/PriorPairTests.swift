@@ -55,6 +55,46 @@ import Testing
         #expect(calls.entries.enumerated().allSatisfy { $0.element == ($0.offset % 2 == 0) })
         token.invalidate()
     }
+
+    /// One recorded change for each observer would take an hour.
+    @Test func `the time for the prior calls of a change does not grow with the square of the observers`() {
+        let (thermometer, count) = (Thermometer(), 64_000)
+        let (priors, others) = (Guarded(0), Guarded(0))
+        let tokens = (0..<count).map { _ in
+            thermometer.observe(\.celsius, options: .prior) { _, change in
+                (change.isPrior ? priors : others).withLock { $0 += 1 }
+            }
+        }
+        func expect(_ changes: Int) {
+            #expect(priors.withLock { $0 } == changes * count && others.withLock { $0 } == changes * count)
+        }
+        thermometer.didChangeValue(for: \.celsius)
+        expect(1)
+        thermometer.willChangeValue(for: \.celsius)
+        thermometer.celsius = 1
+        thermometer.didChangeValue(for: \.celsius)
+        expect(3)
+        let registrar = thermometer.keyValueRegistrar
+        let key = Thermometer.propertyKey(named: "celsius")
+        registrar.didNotChange(registrar.willChange([key], of: thermometer), of: thermometer)
+        expect(4)
+        for token in tokens { token.invalidate() }
+        withExtendedLifetime(thermometer) {}
+    }
+
+    @Test func `an observer that its prior call removes is not called after the change`() {
+        let (thermometer, log) = (Thermometer(), Journal<String>())
+        let second = Guarded<NSKeyValueObservation?>(nil)
+        let first = thermometer.observe(\.celsius, options: .prior) {
+            log.append($1.isPrior ? "first will" : "first did")
+            second.withLock { $0.take() }?.invalidate()
+        }
+        second.withLock { $0 = thermometer.observe(\.celsius, options: .prior) { _, _ in log.append("second") } }
+        thermometer.didChangeValue(for: \.celsius)
+        #expect(log.entries == ["first will", "first did"])
+        first.invalidate()
+        withExtendedLifetime(thermometer) {}
+    }
 }
 
 /// A number behind a lock, which is announced by hand.
