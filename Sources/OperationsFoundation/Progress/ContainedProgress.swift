@@ -1,4 +1,5 @@
 import Foundation
+import Operations
 
 /// A progress that stores its children beside Foundation's tree, under one lock.
 ///
@@ -44,6 +45,8 @@ class ContainedProgress: Progress, @unchecked Sendable {
     // MARK: - Children
 
     /// Adds a child, explicit or implicit. Foundation adds every child by this member too.
+    ///
+    /// A child that is this progress or one of its ancestors is not added. Its changes would climb in a circle.
     override func addChild(_ child: Progress, withPendingUnitCount units: Int64) {
         // A child that Foundation's `init` is creating has no units yet. Any other child may have children already.
         let isNew = child.totalUnitCount == 0 && Progress.current() === self
@@ -56,8 +59,9 @@ class ContainedProgress: Progress, @unchecked Sendable {
         let observation: AnyObject? = nil
         #endif
         var (isCancelled, isPaused, beginsLookout) = (false, false, false)
+        var isRefused = false
         ProgressTree.change(self) {
-            let isPushed = ProgressTree.adopt(child, by: self, isNew: isNew)
+            guard let isPushed = ProgressTree.adopt(child, by: self, isNew: isNew) else { return isRefused = true }
             lastNumber += 1
             children[id] = Child(progress: child, units: units, number: lastNumber, observation: observation)
             if observation == nil, !isPushed {
@@ -68,27 +72,35 @@ class ContainedProgress: Progress, @unchecked Sendable {
             takeIn(id)
             (isCancelled, isPaused) = (wasCancelled, isOnHold)
         }
+        if isRefused { Log.warning("a progress is not added to itself or to one of its descendants") }
         if beginsLookout { ProgressLookout.begin(for: self) }
         if isCancelled { child.cancel() }
         if isPaused { notifyHold(child) }
     }
 
+    /// Whether any progress may have this one as its parent. Called under the lock.
+    var hasChildren: Bool { !children.isEmpty }
+
     /// Updates the parts of a child. O(1). Called under the lock.
-    final func takeIn(_ id: ObjectIdentifier) {
-        guard let child = children[id] else { return }
+    ///
+    /// - Returns: Whether the units that the children have completed changed.
+    @discardableResult
+    final func takeIn(_ id: ObjectIdentifier) -> Bool {
+        guard let child = children[id] else { return false }
         // `isFinished` is not used here, because the user may have overridden it.
         let fraction = Self.fraction(of: child.progress)
         let done = Double(child.units) * Double(Self.resolution) * fraction
         let new = fraction == 1 ? 0 : Int64(exactly: done.rounded()) ?? 0
         parts = parts.addingReportingOverflow(new.subtractingReportingOverflow(child.parts).partialValue).partialValue
         children[id]?.parts = new
-        guard fraction == 1 else { return }
+        guard fraction == 1 else { return new != child.parts }
         children[id] = nil
         silent.remove(id)
         ProgressTree.abandon(child.progress, by: self)
         ProgressTree.release(child.progress)
         if let observation = child.observation { ProgressTree.release(observation) }
         settle(child.units)
+        return true
     }
 
     /// Updates the parts of all children that need a lookout. O(number of those children). Called under the lock.

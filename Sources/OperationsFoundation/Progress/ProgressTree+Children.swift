@@ -6,20 +6,30 @@ extension ProgressTree {
     /// Records the parent of a progress that has none, and begins to report the changes of all descendants of the child.
     ///
     /// - Parameter isNew: Whether the child is being created: it has no children, and no other thread is changing it.
-    /// - Returns: False if the child is of a subclass, so that a lookout has to find its changes.
-    @discardableResult
-    static func adopt(_ child: Progress, by parent: Progress, isNew: Bool = false) -> Bool {
+    /// - Returns: False if the child is of a subclass, so that a lookout has to find its changes; nil if the child is an ancestor
+    ///   of the parent, or the parent itself, and was not adopted.
+    static func adopt(_ child: Progress, by parent: Progress, isNew: Bool = false) -> Bool? {
         withLock {
             if let child = child as? ContainedProgress {
+                if closesCircle(child, below: parent) { return nil }
                 child.parent = child.parent ?? parent
                 return true
             }
             let wasKnown = link(of: child) != nil
+            if wasKnown, closesCircle(child, below: parent) { return nil }
             guard let link = ownLink(of: child, isNew: isNew) else { return false }
             link.parent = link.parent ?? parent
             if !wasKnown, !isNew { adoptDescendants(of: child) }
             return true
         }
+    }
+
+    /// Whether a child is its future parent, or an ancestor of it. O(1) for a child that has no children, else O(depth of the
+    /// parent). Called under the lock.
+    private static func closesCircle(_ child: Progress, below parent: Progress) -> Bool {
+        if child === parent { return true }
+        if let child = child as? ContainedProgress, !child.hasChildren { return false }
+        return isAbove(child, parent)
     }
 
     /// Forgets the parent of a child that has finished, so that another parent may adopt it. Called under the lock.
@@ -38,6 +48,8 @@ extension ProgressTree {
             for child in next.presentChildren() ?? [] {
                 release(child)
                 let wasKnown = link(of: child) != nil
+                // Foundation's tree may have a circle.
+                if wasKnown || child is ContainedProgress, closesCircle(child, below: next) { continue }
                 if let contained = child as? ContainedProgress {
                     contained.parent = next
                 } else if let link = ownLink(of: child) {

@@ -48,31 +48,55 @@ enum ProgressTree {
     }
 
     /// Makes a change of a progress, and reports its effects on the progress and its ancestors.
+    ///
+    /// The change climbs as long as it changes the numbers of an ancestor. The time for a deep tree would otherwise grow with the
+    /// square of the depth.
     static func change(_ progress: Progress, _ body: () -> Void) {
         withLock {
             // Find the ancestors first: a completed progress leaves the tree, and may be deallocated after the change.
-            var above: [Progress] = []
-            var next = parent(of: progress)
-            while let current = next {
-                above.append(current)
-                next = parent(of: current)
-            }
+            var above = nextAncestors(of: progress)[...]
             body()
-            pass(progress, below: nil)
+            pass(progress)
             var below = progress
-            for current in above {
-                pass(current, below: below)
+            while let current = above.popFirst() {
+                if above.isEmpty { above = nextAncestors(of: current)[...] }
+                guard pass(current, below: below) else { return }
                 below = current
             }
         }
     }
 
-    /// Applies a change to one progress, on the way up.
-    private static func pass(_ progress: Progress, below: Progress?) {
+    /// Returns the ancestors from the parent to the first `ContainedProgress`. One change in Foundation's tree may complete
+    /// those before it.
+    private static func nextAncestors(of progress: Progress) -> [Progress] {
+        var ancestors: [Progress] = []
+        var next = parent(of: progress)
+        while let current = next {
+            ancestors.append(current)
+            next = current is ContainedProgress ? nil : parent(of: current)
+        }
+        return ancestors
+    }
+
+    /// Applies a change to the progress itself.
+    private static func pass(_ progress: Progress) {
         release(progress)
-        if let below { (progress as? ContainedProgress)?.takeIn(ObjectIdentifier(below)) }
-        (progress as? QueueProgress)?.copyDown()
+        _ = (progress as? QueueProgress)?.copyDown()
         if let link = link(of: progress) { note(link, progress) }
+    }
+
+    /// Applies a change to an ancestor, on the way up.
+    ///
+    /// - Returns: False if the numbers of the ancestor stay the same. The numbers of a plain progress may have changed earlier, in
+    ///   Foundation's tree.
+    private static func pass(_ progress: Progress, below: Progress) -> Bool {
+        var isChanged = true
+        if let progress = progress as? ContainedProgress {
+            isChanged = progress.takeIn(ObjectIdentifier(below))
+            if let queue = progress as? QueueProgress, queue.copyDown() { isChanged = true }
+        }
+        if let link = link(of: progress) { note(link, progress) }
+        return isChanged
     }
 
     /// Releases an object after the lock is released. Called under the lock.
@@ -94,9 +118,22 @@ enum ProgressTree {
         state.news.lookouts.append((progress, link.lookout))
     }
 
+    /// Returns the parent, and releases it after the lock is released. Called under the lock.
     private static func parent(of progress: Progress) -> Progress? {
-        if let progress = progress as? ContainedProgress { return progress.parent }
-        return state.links[ObjectIdentifier(progress)]?.parent
+        let contained = progress as? ContainedProgress
+        let parent = contained != nil ? contained?.parent : state.links[ObjectIdentifier(progress)]?.parent
+        if let parent { release(parent) }
+        return parent
+    }
+
+    /// Whether a progress is another one or one of its ancestors. Called under the lock.
+    static func isAbove(_ progress: Progress, _ other: Progress) -> Bool {
+        var next: Progress? = other
+        while let current = next {
+            if current === progress { return true }
+            next = parent(of: current)
+        }
+        return false
     }
 
     /// Returns the existing link of a progress. Called under the lock.

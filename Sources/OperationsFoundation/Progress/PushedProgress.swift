@@ -35,7 +35,7 @@ enum Pushed {
             }
             if !isAdded { super.addChild(child, withPendingUnitCount: units) }
             ProgressTree.change(self) {
-                if !ProgressTree.adopt(child, by: self, isNew: isNew) { ProgressTree.beginLookout(for: self) }
+                if ProgressTree.adopt(child, by: self, isNew: isNew) == false { ProgressTree.beginLookout(for: self) }
             }
         }
 

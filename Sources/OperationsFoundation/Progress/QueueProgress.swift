@@ -90,8 +90,13 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
 
     override func settle(_ units: Int64) { completed += units }
 
+    override var hasChildren: Bool { super.hasChildren || !running.isEmpty }
+
     /// Writes Foundation's copy. Called under the lock.
-    func copyDown() {
+    ///
+    /// - Returns: Whether the copy changed.
+    @discardableResult
+    func copyDown() -> Bool {
         // Foundation traps when a total changes from above 0 to 0 or below. The copy then keeps its total, with 0 completed
         // units.
         guard total > 0 else { return setCopy(completed: 0) }
@@ -102,12 +107,15 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
             for operation in running.values { fine += operation.progress.parts(resolution: resolution) }
             fine = fine.addingReportingOverflow(partsOfChildren(resolution: resolution)).partialValue
         }
-        if super.totalUnitCount != total * resolution { super.totalUnitCount = total * resolution }
-        setCopy(completed: fine)
+        let hasNewTotal = super.totalUnitCount != total * resolution
+        if hasNewTotal { super.totalUnitCount = total * resolution }
+        return setCopy(completed: fine) || hasNewTotal
     }
 
-    private func setCopy(completed fine: Int64) {
-        if super.completedUnitCount != fine { super.completedUnitCount = fine }
+    private func setCopy(completed fine: Int64) -> Bool {
+        guard super.completedUnitCount != fine else { return false }
+        super.completedUnitCount = fine
+        return true
     }
 
     // MARK: - Cancelling, pausing and resuming

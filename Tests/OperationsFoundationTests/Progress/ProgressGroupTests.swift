@@ -195,4 +195,33 @@ import Testing
         group.waitUntilFinished()
         #expect(group.isFinished)
     }
+
+    /// A walk to the queue's progress at each change would take an hour.
+    @Test func `the time for nested groups in a queue with a progress does not grow with the square of the depth`() {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 1
+        var group = GroupOperation { [BlockOperation {}] }
+        for _ in 1..<20_000 {
+            let inner = group
+            group = GroupOperation { [inner] }
+        }
+        queue.addOperation(group)
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.progress.fractionCompleted == 1)
+    }
+
+    @Test func `a change of the innermost of nested groups changes the queue's progress at once`() {
+        let queue = OperationQueue()
+        queue.progress.totalUnitCount = 1
+        let child = BlockOperation {
+            let child = Progress(totalUnitCount: 2)
+            #expect(queue.progress.fractionCompleted == 0)
+            child.completedUnitCount = 1
+            #expect(queue.progress.fractionCompleted == 0.5)
+        }
+        let outer = GroupOperation { [GroupOperation { [GroupOperation { [child] }] }] }
+        queue.addOperation(outer)
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.progress.fractionCompleted == 1)
+    }
 }

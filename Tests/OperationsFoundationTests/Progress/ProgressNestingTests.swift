@@ -39,4 +39,32 @@ import Testing
         queue.addOperation { #expect(Progress.current() == nil) }
         queue.waitUntilAllOperationsAreFinished()
     }
+
+    /// A change that climbs a cycle of parents would never end.
+    @Test(.timeLimit(.minutes(5)))
+    func `a progress that is added to one of its descendants is not added`() {
+        let queues = (0..<3).map { _ in OperationQueue() }
+        for queue in queues { queue.progress.totalUnitCount = 2 }
+        let progresses = queues.map(\.progress)
+        progresses[0].addChild(progresses[1], withPendingUnitCount: 1)
+        progresses[1].addChild(progresses[2], withPendingUnitCount: 1)
+        for progress in progresses { progresses[2].addChild(progress, withPendingUnitCount: 1) }
+        progresses[2].completedUnitCount = 1
+        #expect(progresses.map(\.fractionCompleted) == [0.125, 0.25, 0.5])
+        progresses[0].completedUnitCount = 1
+        #expect(progresses.map(\.fractionCompleted) == [0.625, 0.25, 0.5])
+    }
+
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
+    func `a plain progress and a queue's progress that are added to each other count on`(isObserved: Bool) {
+        let (plain, queue) = (Progress(totalUnitCount: 2), OperationQueue())
+        let token = isObserved ? plain.observe(\.fractionCompleted) { _, _ in } : nil
+        queue.progress.totalUnitCount = 2
+        plain.addChild(queue.progress, withPendingUnitCount: 1)
+        queue.progress.addChild(plain, withPendingUnitCount: 1)
+        queue.progress.completedUnitCount = 1
+        plain.completedUnitCount = 1
+        #expect(plain.fractionCompleted >= 0.5 && queue.progress.fractionCompleted >= 0.5)
+        token?.invalidate()
+    }
 }
