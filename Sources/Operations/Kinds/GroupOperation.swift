@@ -110,18 +110,22 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         let outer = context.enteringChild
         context.enteringChild = ObjectIdentifier(child)
         defer { context.enteringChild = outer }
+        // The nesting that this call has recorded, if the child is a group.
+        var nesting: (inner: UInt64, number: UInt64)?
         do {
             // A child of a group that was cancelled, or whose policy has decided, is cancelled before it can start.
             try childQueue.add(child) { () throws(OperationError) in
                 // Two threads may add the same group to two groups. Only the thread that has claimed it gets here.
                 guard let inner = child as? GroupOperation else { return }
-                guard GroupNesting.nest(inner.nestingID, in: nestingID) else {
+                guard let number = GroupNesting.nest(inner.nestingID, in: nestingID) else {
                     throw .groupContainsItself(group: label)
                 }
+                nesting = (inner.nestingID, number)
             } prepare: {
                 if !takesChildren { child.cancel() }
             }
         } catch {
+            if let nesting { GroupNesting.withdraw(nesting.number, of: nesting.inner) }
             childHasEnded(nil)
             throw error
         }
