@@ -90,6 +90,21 @@ extension KeyValueObservable {
         observers.didAnnounce(key.name, key.path, of: self)
     }
 
+    /// Announces the start of a change in place, and returns the announcement for `endAccess`. No entry of the thread has it,
+    /// because an access across `await` may end on another thread.
+    func beginAccess(_ key: PropertyKey) -> Announcement {
+        let observers = keyValueRegistrar
+        observers.willAnnounce(key.name, key.path, of: self)
+        return observers.willChange([key], of: self)
+    }
+
+    /// Announces the end of a change in place.
+    func endAccess(_ key: PropertyKey, _ announcement: Announcement) {
+        let observers = keyValueRegistrar
+        observers.didChange(announcement, of: self)
+        observers.didAnnounce(key.name, key.path, of: self)
+    }
+
     package static func propertyKey(_ keyPath: AnyKeyPath) -> PropertyKey {
         KeyTable.of(Self.self).key(at: keyPath).map { .name($0.name) } ?? .path(keyPath)
     }
