@@ -43,6 +43,7 @@ enum KeyValueConversion {
 
     private static func real<Number: BinaryFloatingPoint>(_ value: Any, _ type: Number.Type) -> Any? {
         switch value {
+        case let value as Bool: Number(value ? 1 : 0)
         case let value as any BinaryFloatingPoint: Number(value)
         case let value as any BinaryInteger: Number(exactly: value)
         default: nil

@@ -27,6 +27,23 @@ struct CodingTests {
         #expect(room.value(forKey: "neighbour") == nil)
     }
 
+    @Test func `Booleans are converted to numbers of every type, and 0 and 1 to Booleans`() {
+        let gauge = Gauge()
+        for key in ["width", "small", "level", "optional"] {
+            gauge.setValue(true, forKey: key)
+        }
+        #expect(gauge.width == 1 && gauge.small == 1 && gauge.level == 1 && gauge.optional == 1)
+        for key in ["width", "small", "level", "optional"] {
+            gauge.setValue(false, forKey: key)
+        }
+        #expect(gauge.width == 0 && gauge.small == 0 && gauge.level == 0 && gauge.optional == 0)
+        for number in [1, 1.0, Int8(1)] as [Any] {
+            gauge.isOn = false
+            gauge.setValue(number, forKey: "isOn")
+            #expect(gauge.isOn)
+        }
+    }
+
     @Test func `bad names, values and assignments throw and change nothing`() {
         let thermometer = Thermometer()
         #expect(throws: KeyValueError.unknownKey(class: "Thermometer", key: "celsus", nearest: ["celsius"])) {
