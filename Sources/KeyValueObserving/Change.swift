@@ -30,8 +30,8 @@ package struct Change: @unchecked Sendable {
     var late: (any LateValues)?
     /// Whether the change was announced for another property, whose changes may change this property.
     var isIndirect = false
-    /// The only observations to notify; none when the change concerns all observations of the property.
-    var only = OneOrMore<Observation>.none
+    /// The only observations to notify; nil when the change concerns all observations of the property.
+    var only: Receivers?
     /// The number of observations that had been registered when the change happened. Later observations are not notified.
     var observationsBefore: UInt64 = 0
 
@@ -59,4 +59,11 @@ package final class ChangedIndexes: Sendable {
         guard let ranges else { return nil }
         self.ranges = ranges
     }
+}
+
+/// The observations of a change that concerns only some. An object, because few changes have one, and all are moved often.
+final class Receivers {
+    let observations: OneOrMore<Observation>
+
+    init(_ observations: OneOrMore<Observation>) { self.observations = observations }
 }

@@ -278,7 +278,7 @@ extension KeyValueRegistrar {
     final func notifyIndirectly(_ observation: Observation, of object: AnyObject) {
         var change = Change(observation.key)
         change.isIndirect = true
-        change.only = .one(observation)
+        change.only = Receivers(.one(observation))
         var mustNotify: Bool?
         while mustNotify == nil {
             var noted = 0

@@ -165,7 +165,10 @@ import Synchronization
     final var isValid: Bool { !isEnded.load(ordering: .acquiring) }
 
     /// Ends the observation. This thread makes no further calls. A call that another thread is making at this moment continues.
-    final func invalidate() { PathWatch.end(detach()) }
+    final func invalidate() {
+        let watches = detach()
+        if !watches.isEmpty { PathWatch.end(watches) }
+    }
 
     /// Ends the observation, except for its watches, which the caller ends.
     ///

@@ -155,9 +155,10 @@ import Synchronization
         // Another thread is about to make a change, so the earlier call is the call before that change.
         if turns.contains(where: { $0.key == change.key && $0.announced > 0 }) { return false }
         // One change for all of them: a change for each would be compared with all observations.
+        let called = observations.filter { $0.key == change.key && $0.openPriors > 0 }
+        guard !called.isEmpty else { return false }
         var change = change
-        change.only = observations.filter { $0.key == change.key && $0.openPriors > 0 }
-        guard !change.only.isEmpty else { return false }
+        change.only = Receivers(called)
         return note(change)
     }
 
@@ -207,16 +208,16 @@ import Synchronization
         func note(_ observation: Observation) {
             if observation.openPriors > 0 { observation.openPriors -= 1 } else { missing.append(observation) }
         }
-        if change.only.isEmpty {
-            observations.forEach { if $0.options.contains(.prior), concerns($0, change) { note($0) } }
+        if let only = change.only {
+            only.observations.forEach { if $0.options.contains(.prior) { note($0) } }
         } else {
-            change.only.forEach { if $0.options.contains(.prior) { note($0) } }
+            observations.forEach { if $0.options.contains(.prior), concerns($0, change) { note($0) } }
         }
         guard !missing.isEmpty else { return }
         var before = change
         before.isPrior = true
         before.new = nil
-        before.only = missing
+        before.only = Receivers(missing)
         turns[turn].waiting.append(before)
     }
 
@@ -305,7 +306,7 @@ import Synchronization
             return nil
         }
         // An observation of the list may have ended since. It is not called then.
-        let concerned = change.only.isEmpty ? observations.filter { concerns($0, change) } : change.only
+        let concerned = change.only?.observations ?? observations.filter { concerns($0, change) }
         // Late values are made before the change is held back.
         return (change, change.late == nil ? free(concerned, from: change) : concerned)
     }

@@ -140,7 +140,8 @@ extension OperationQueue {
             state.handle(.refuse(member))
             let lifecycle = object.word.lifecycle
             if state.policies.concern(lifecycle) { state.notePoliciesNotClaimed(object, lifecycle) }
-            return object.word.update { $0.cancelClaimed() } == nil ? .lookOn : .cancel(Claim(operation, isToCancel: true))
+            return object.word.update { $0.cancelClaimed() } == nil
+                ? .lookOn : .cancel(Claim(operation, isToCancel: true))
         }
     }
 }
