@@ -61,7 +61,7 @@ extension Lifecycle {
 
     /// Removes the pin of the inbox. The queue makes this transition when it drains the inbox.
     @inlinable
-    public func drained() -> Lifecycle { removing(.inInbox) }
+    public func drained() -> Lifecycle { removing([.inInbox, .awaited]) }
 
     // MARK: Ready
 
@@ -122,8 +122,7 @@ extension Lifecycle {
         let next = removing([.evaluating, .finishAnnounced])
         guard isReady || needsCancelCall, !finishNow else {
             let waiting = next.removing(.ready)
-            // The queue may start no other operation until it knows the answer. See `Schedule.awaitPush(of:)`.
-            return isReadyButPinned && !contains(.inInbox)
+            return contains(.awaited) && !contains(.inInbox)
                 ? .push(waiting.inserting(.inInbox), finishNow: finishNow) : .settled(waiting, finishNow: finishNow)
         }
         return contains(.inInbox)
@@ -300,10 +299,14 @@ extension Lifecycle {
         return contains(.askAgain) ? .askAgain(removing(.askAgain)) : .start(next)
     }
 
-    /// Whether the operation could be claimed as soon as the thread that has pinned it pushes it.
-    @inlinable public var isReadyButPinned: Bool {
-        phase == .enqueued && contains(.ready) && isPinned && !awaitsPromisedCancel
-            && !containsAny([.gated, .keyed, .unlisted])
+    /// Marks an operation that could be claimed if it were not pinned. The thread that has pinned it pushes it then, ready or
+    /// not. nil: the operation is not pinned any more, or is not ready.
+    @inlinable
+    public func awaitingPush() -> Lifecycle? {
+        guard phase == .enqueued, contains(.ready), isPinned, !awaitsPromisedCancel,
+            !containsAny([.gated, .keyed, .unlisted])
+        else { return nil }
+        return inserting(.awaited)
     }
 
     /// Ends the claim of an operation that was not admitted yet, and that stays ready; nil if there was a change since the claim.

@@ -97,6 +97,8 @@ extension Lifecycle {
         @inlinable @inline(__always) public static var cancelClaimed: Flags { Flags(rawValue: 1 << 59) }
         /// The work has begun: the operation has released its slot at least once while it executed.
         @inlinable @inline(__always) public static var hasBegun: Flags { Flags(rawValue: 1 << 58) }
+        /// The queue has found the operation ready and pinned, and starts no other one before a thread pushes this one.
+        @inlinable @inline(__always) public static var awaited: Flags { Flags(rawValue: 1 << 57) }
     }
 
     @inlinable @inline(__always)
@@ -145,13 +147,13 @@ extension Lifecycle {
         set { rawValue = rawValue & ~(0b111 << 22) | UInt64(newValue & 0b111) << 22 }
     }
 
-    /// The number of dependencies that hold the operation back; less than 2²⁶.
+    /// The number of dependencies that hold the operation back; less than 2²⁵.
     @inlinable @inline(__always)
     public var unfinished: UInt32 {
-        get { UInt32(truncatingIfNeeded: rawValue >> 32 & 0x03FF_FFFF) }
+        get { UInt32(truncatingIfNeeded: rawValue >> 32 & 0x01FF_FFFF) }
         set {
-            precondition(newValue <= 0x03FF_FFFF, "an operation has more than 67 million unfinished dependencies")
-            rawValue = rawValue & ~(0x03FF_FFFF << 32) | UInt64(newValue) << 32
+            precondition(newValue <= 0x01FF_FFFF, "an operation has more than 33 million unfinished dependencies")
+            rawValue = rawValue & ~(0x01FF_FFFF << 32) | UInt64(newValue) << 32
         }
     }
 

@@ -14,7 +14,7 @@ public struct QueueMachine {
         case look(Schedule.Services)
         /// The claimed operation cannot start: it is no longer ready.
         case refuse(MemberReference)
-        /// The claimed operation cannot start before another thread has pushed it.
+        /// The claimed operation cannot start before another thread has pushed it. Any change of a waiting member ends the hold.
         case awaitPush(MemberReference)
         /// An operation that has not ended returns its slot, and waits.
         case putBack(MemberReference, lane: PriorityLane)

@@ -54,7 +54,7 @@ struct Parts: Equatable {
     static let allFlags: [Lifecycle.Flags] = [
         .cancelled, .ready, .inInbox, .evaluating, .askAgain, .hasDependents, .hasCompletionBlock, .hasWaiters,
         .observed, .barrier, .finishAnnounced, .ranMain, .queued, .inherits, .cancelPromised, .cancelClaimed, .hasBegun,
-        .admitting,
+        .admitting, .awaited,
     ]
 
     init(_ word: Lifecycle) {
@@ -118,7 +118,7 @@ let allWords: [Lifecycle] = {
 
             parts.flags = flags.union(others)
             (parts.priority, parts.effectivePriority) = (.veryHigh, .veryHigh)
-            (parts.serviceIndex, parts.unfinished, parts.lentPriority) = (7, 0x03FF_FFFE, .veryHigh)
+            (parts.serviceIndex, parts.unfinished, parts.lentPriority) = (7, 0x01FF_FFFE, .veryHigh)
             words.append(parts.word)
         }
     }

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `an operation that is drained loses the pin of the inbox only`() {
-        check({ $0.drained() }, [Row { $0.but(without: .inInbox) }])
+        check({ $0.drained() }, [Row { $0.but(without: [.inInbox, .awaited]) }])
     }
 
     // MARK: Ready
@@ -91,8 +91,7 @@ import Testing
             ])
     }
 
-    /// The queue may have found the operation ready and pinned, and start no other one before it is pushed.
-    @Test func `an unready operation is pushed only if it was ready`() {
+    @Test func `an unready operation is pushed only if its queue awaits that`() {
         check(
             { $0.answered(isReady: false) }, over: Self.asked,
             [
@@ -105,10 +104,7 @@ import Testing
     private func unready(_ word: Lifecycle) -> Lifecycle.Answer {
         let next = word.but(without: [.ready, .evaluating, .finishAnnounced])
         let finishNow = word.contains(.finishAnnounced)
-        let mayBeAwaited =
-            word.contains(.ready) && !word.awaitsPromisedCancel
-            && !word.containsAny([.inInbox, .gated, .keyed, .unlisted])
-        return mayBeAwaited
+        return word.contains(.awaited) && !word.contains(.inInbox)
             ? .push(next.but(with: .inInbox), finishNow: finishNow) : .settled(next, finishNow: finishNow)
     }
 
@@ -393,6 +389,31 @@ import Testing
             let other = word.but(with: flag)
             #expect(other.answered(isReady: false) == .settled(other.but(without: .evaluating), finishNow: false))
         }
+    }
+
+    @Test func `a queue awaits an operation that is ready and pinned`() {
+        let pinned = Lifecycle().but(.enqueued, with: [.ready, .evaluating])
+        #expect(pinned.awaitingPush() == pinned.but(with: .awaited))
+        #expect(pinned.but(with: .inInbox).awaitingPush() != nil)
+        for flag: Lifecycle.Flags in [.gated, .keyed, .unlisted, .cancelPromised] {
+            #expect(pinned.but(with: flag).awaitingPush() == nil)
+        }
+        #expect(pinned.but(without: .ready).awaitingPush() == nil)
+        #expect(pinned.but(without: .evaluating).awaitingPush() == nil)
+        #expect(pinned.but(.starting).awaitingPush() == nil)
+    }
+
+    @Test func `a claim is returned unless there was a change`() {
+        let claimed = Lifecycle().but(.starting, with: [.ready, .admitting])
+        #expect(claimed.unclaimed() == claimed.but(.enqueued, without: .admitting))
+        let barrier = Lifecycle().but(.starting, with: [.ready, .unlisted])
+        #expect(barrier.unclaimed() == Lifecycle().but(.enqueued, with: [.ready, .unlisted]))
+        for flag: Lifecycle.Flags in [.gated, .askAgain, .finishAnnounced, .cancelPromised] {
+            #expect(claimed.but(with: flag).unclaimed() == nil)
+        }
+        #expect(claimed.but(without: .ready).unclaimed() == nil)
+        #expect(claimed.but(without: .admitting).unclaimed() == nil)
+        #expect(claimed.but(.executing).unclaimed() == nil)
     }
 
     @Test func `a waiting operation is pinned for one push, unless it is about to be pushed`() {

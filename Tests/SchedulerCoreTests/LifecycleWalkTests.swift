@@ -21,7 +21,7 @@ struct LifecycleWalk {
     enum Step: CaseIterable {
         case enter, refuse, enqueue, drain, reconsider, answer, reorder, lend, hold, release, claim, start, end, finish,
             leave
-        case cancel, startAtOnce, endAndClaim, admit, decline
+        case cancel, startAtOnce, endAndClaim, admit, decline, awaitPush
     }
 
     enum Outcome: CaseIterable {
@@ -109,6 +109,7 @@ struct LifecycleWalk {
         case .hold: return word.unfinished < 4 ? word.heldByOneMore() : nil
         case .release: return word.unfinished > 0 ? word.heldByOneLess() : nil
         case .claim: return word.claimed()
+        case .awaitPush: return word.awaitingPush()
         case .start: return start()
         case .end: return word.ended()
         case .finish: return finish()
@@ -243,6 +244,7 @@ extension LifecycleWalk {
 
     private func brokenPin(_ step: Step, from old: Lifecycle, to new: Lifecycle) -> String? {
         let isInQueue = new.phase == .enqueued
+        if new.contains(.awaited) && !new.isPinned { return "a queue awaits a push that no thread makes" }
         if old.contains(.evaluating) && !isInQueue { return "an operation left the queue while it was asked" }
         if old.isPinned && new.phase == .starting && old.phase == .enqueued { return "a pinned operation started" }
         if new.contains(.evaluating) && !isInQueue { return "an operation is asked outside a queue" }

@@ -29,7 +29,7 @@ import Testing
                 checkSetting(\.lentPriority, \.lentPriority, to: lane, in: word)
             }
             for index: UInt8 in 0...7 { checkSetting(\.serviceIndex, \.serviceIndex, to: index, in: word) }
-            for count in [0, 1, UInt32(0x03FF_FFFF)] { checkSetting(\.unfinished, \.unfinished, to: count, in: word) }
+            for count in [0, 1, UInt32(0x01FF_FFFF)] { checkSetting(\.unfinished, \.unfinished, to: count, in: word) }
             for flag in Parts.allFlags {
                 var (more, less, parts) = (word, word, Parts(word))
                 more.insert(flag)

@@ -61,6 +61,27 @@ import Testing
         #expect(journal.entries == [1, 0])
     }
 
+    /// The queue awaits the first operation, which must not start before the second one any more.
+    @Test func `a serial queue continues after a dependency was added to the operation that it awaits`() {
+        let (executor, journal) = (ManualExecutor(), Journal<Int>())
+        let queue = executor.makeQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let (first, second) = (Asked(0, journal), Numbered(1, journal))
+        queue.addOperations([first, second], waitUntilFinished: false)
+        let asking = first.ask(thenReady: false)
+        queue.isSuspended = false
+        executor.runUntilIdle()
+        first.addDependency(second)
+        first.mayAnswer.open()
+        asking.join()
+        executor.runUntilIdle()
+        #expect(journal.entries == [1])
+        first.becomeReady()
+        executor.runUntilIdle()
+        #expect(journal.entries == [1, 0])
+    }
+
     /// The end of the first operation is announced while the operation is asked, and then revoked.
     @Test func `a serial queue continues after an announced end was revoked while the operation was asked`() {
         let (executor, journal) = (ManualExecutor(), Journal<Int>())
