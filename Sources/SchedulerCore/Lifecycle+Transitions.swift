@@ -300,10 +300,13 @@ extension Lifecycle {
     }
 
     /// Marks an operation that could be claimed if it were not pinned. The thread that has pinned it pushes it then, ready or
-    /// not. nil: the operation is not pinned any more, or is not ready.
+    /// not. nil: the operation is not ready or not pinned any more. Or the pin may last.
+    ///
+    /// - Parameter isPlain: Whether no override of `isReady` exists. Such code may take long, or wait for another operation.
     @inlinable
-    public func awaitingPush() -> Lifecycle? {
-        guard phase == .enqueued, contains(.ready), isPinned, !awaitsPromisedCancel,
+    public func awaitingPush(isPlain: Bool) -> Lifecycle? {
+        let isPinnedBriefly = contains(.inInbox) || isPlain && contains(.evaluating) && !contains(.observed)
+        guard phase == .enqueued, contains(.ready), isPinnedBriefly, !awaitsPromisedCancel,
             !containsAny([.gated, .keyed, .unlisted])
         else { return nil }
         return inserting(.awaited)

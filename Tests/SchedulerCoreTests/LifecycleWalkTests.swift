@@ -109,7 +109,7 @@ struct LifecycleWalk {
         case .hold: return word.unfinished < 4 ? word.heldByOneMore() : nil
         case .release: return word.unfinished > 0 ? word.heldByOneLess() : nil
         case .claim: return word.claimed()
-        case .awaitPush: return word.awaitingPush()
+        case .awaitPush: return word.awaitingPush(isPlain: generator.chance(50))
         case .start: return start()
         case .end: return word.ended()
         case .finish: return finish()

@@ -19,7 +19,7 @@ extension Operation {
         if lifecycle.contains(.hasWaiters) { wakeWaiters() }
         guard lifecycle.contains(.hasCompletionBlock) else { return }
         guard let pool else { return runCompletionBlock() }
-        pool.request(PoolJob(threadName: "completion block") { self.runCompletionBlock() })
+        pool.request(PoolJob(urgency: .eager, threadName: "completion block") { self.runCompletionBlock() })
     }
 
     private final func wakeWaiters() {

@@ -22,22 +22,17 @@ extension Operation {
     /// Continues after this thread has claimed the end. A worker of the queue that runs the operation makes it leave when
     /// `start()` has returned, and claims the next operation in the same section. Any other thread makes it leave now.
     final func endClaimed() {
-        if ThreadContext.withCurrent({ $0.withWorker { $0.willDepart(self) } }) == true { return }
-        let isRunHere = ThreadContext.withCurrent { $0.isRunning(self) } && word.lifecycle.hasQueue
-        depart(isOnlyThread: isRunHere && queue.unsafelyUnwrapped._withUnsafeGuaranteedRef { $0.host == nil })
+        if ThreadContext.withCurrent({ $0.withWorker { $0.willDepart(self) } }) != true { depart() }
     }
 
     /// Makes the operation leave its queue, if it has one, and completes it. Only the thread that has claimed the end, or has
     /// taken the promise of that thread, calls this method.
-    ///
-    /// - Parameter isOnlyThread: Whether the operations of the queue may have no thread besides this one, so that another thread
-    ///   has to run the completion block.
-    final func depart(isOnlyThread: Bool = false) {
+    final func depart() {
         prepareToLeave()
         guard word.lifecycle.hasQueue else { return complete(markFinished()) }
         let queue = queue.unsafelyUnwrapped.takeUnretainedValue()
         let departure = queue.leave(self)
-        complete(departure.lifecycle, on: isOnlyThread ? WorkerPool[queue.level] : nil)
+        complete(departure.lifecycle, on: queue.poolOfCompletion(departure.lifecycle))
         Unmanaged.passUnretained(self).release()
     }
 
@@ -128,6 +123,13 @@ extension OperationQueue {
             if let actions = endSection(section) { perform(actions, more: look.more) }
             return Departure(lifecycle: lifecycle, look: look, isCalled: isCalled)
         }
+    }
+
+    /// Returns the pool whose thread runs the completion block of an operation that has left; nil for this thread. A queue of
+    /// Dispatch may have no thread besides this one.
+    func poolOfCompletion(_ lifecycle: Lifecycle) -> WorkerPool? {
+        guard lifecycle.contains(.hasCompletionBlock), usesDispatch else { return nil }
+        return WorkerPool[level]
     }
 
     /// Ends a section without an event. A thread is about to push the operation, which is pinned: it cannot leave before it

@@ -192,7 +192,7 @@ extension OperationQueue {
         HeldLocks.assertNone()
         context.frames.append(
             .init(operation: Unmanaged.passUnretained(operation), queue: Unmanaged.passUnretained(self)))
-        if start(operation) { operation.depart(isOnlyThread: host == nil) }
+        if start(operation) { operation.depart() }
         context.frames.removeLast()
     }
 

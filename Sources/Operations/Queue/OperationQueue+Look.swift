@@ -133,7 +133,7 @@ extension OperationQueue {
     private func refuse(_ member: MemberReference, in state: inout State) -> Refusal {
         let operation = Self.operation(member)
         return operation._withUnsafeGuaranteedRef { object in
-            if !state.hasSecondSlot, object.word.update({ $0.awaitingPush() }) != nil {
+            if !state.hasSecondSlot, object.word.update({ $0.awaitingPush(isPlain: object.isPlainBlock) }) != nil {
                 state.handle(.awaitPush(member))
                 return .stop
             }

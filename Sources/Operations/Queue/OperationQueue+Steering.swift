@@ -19,13 +19,14 @@ extension OperationQueue {
         guard width >= 0 || width == Self.defaultMaxConcurrentOperationCount else {
             throw .negativeConcurrencyLimit(queue: label, limit: width)
         }
+        let before = urgency
         steer("maxConcurrentOperationCount") { state in
             defer { state.width = width }
             let limit = width == Self.defaultMaxConcurrentOperationCount ? Self.defaultMaxThreadCount : width
             state.handle(.setLimit(limit))
             return (state.width, width)
         }
-        if width != Self.defaultMaxConcurrentOperationCount { renewCalls() }
+        if before == .shared, urgency == .eager { renewCalls() }
     }
 
     /// Requests threads anew for the calls that wait for a thread. Their requests have the urgency from before a change.

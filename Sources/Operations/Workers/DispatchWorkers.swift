@@ -50,6 +50,9 @@ extension OperationQueue {
 
     var isPlaced: Bool { state.withLock { $0.kind.isPlaced } }
 
+    /// Whether the queue runs on threads of Dispatch: the main queue, and queues with an `underlyingQueue`.
+    var usesDispatch: Bool { state.withLock { $0.kind.isMain || $0.underlyingQueue != nil } }
+
     /// The host of the queue, if it has one.
     var host: (any QueueHost)? {
         if case .hosted(let host) = state.withLock({ $0.kind }) { host } else { nil }

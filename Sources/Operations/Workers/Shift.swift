@@ -125,7 +125,7 @@ extension OperationQueue {
         guard case .none = shift.worker.obligation.take() else { return look }
         shift.pace.attends = false
         shift.isCalled = false
-        look?.claim?.release()
+        if let claim = look?.claim, !claim.isToCancel { claim.release() }
         return nil
     }
 

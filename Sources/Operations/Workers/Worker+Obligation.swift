@@ -21,7 +21,8 @@ struct Obligation: ~Copyable, Sendable {
         case departure(Unmanaged<Operation>)
         /// To run this operation, which the worker has claimed. The worker may attend the queue.
         case start(Unmanaged<Operation>)
-        /// To call `cancel()` of this operation, and to look. No other thread makes this call.
+        /// To call `cancel()` of this operation, and to look. No other thread makes this call. The promise owns the reference of the
+        /// claim: another thread may cancel the operation as well, and make it leave.
         case cancel(Unmanaged<Operation>)
     }
 
@@ -141,7 +142,7 @@ extension OperationQueue {
             let operation = operation.takeUnretainedValue()
             return { if !self.unclaim(operation) { self.putBack(operation, andAsk: true) } }
         case .cancel(let operation):
-            let operation = operation.takeUnretainedValue()
+            let operation = operation.takeRetainedValue()
             return { operation.cancelAsPromised() }
         }
     }

@@ -38,6 +38,8 @@ extension QueueProgress: ProgressReporter {
         var own: OperationProgress?
         change {
             own = running.removeValue(forKey: ObjectIdentifier(operation))?.progress
+            // The program may hold it, and add this progress to one of its descendants.
+            own?.parent = nil
             if total > 0, !isCounted { completed += 1 }
         }
         return own

@@ -21,8 +21,9 @@ import Testing
         }
     }
 
+    /// The override may take long, or wait for another operation.
     @Test(arguments: [true, false])
-    func `no later operation of a serial queue starts while a ready operation is asked again`(isReady: Bool) {
+    func `a serial queue starts other operations while an override of isReady is asked again`(isReady: Bool) {
         let (executor, journal) = (ManualExecutor(), Journal<Int>())
         let queue = executor.makeQueue()
         queue.maxConcurrentOperationCount = 1
@@ -33,14 +34,38 @@ import Testing
         let asking = first.ask(thenReady: isReady)
         queue.isSuspended = false
         executor.runUntilIdle()
-        #expect(journal.entries.isEmpty)
+        #expect(journal.entries == [1])
         first.mayAnswer.open()
         asking.join()
         executor.runUntilIdle()
-        #expect(journal.entries == (isReady ? [0, 1] : [1]))
+        #expect(journal.entries == (isReady ? [1, 0] : [1]))
         first.becomeReady()
         executor.runUntilIdle()
-        #expect(journal.entries == (isReady ? [0, 1] : [1, 0]))
+        #expect(journal.entries == [1, 0])
+    }
+
+    /// The cancelled operation is ready, and is asked again because its dependency ends. The observer runs meanwhile.
+    @Test func `an observer of the readiness of a ready operation may wait for a later operation of a serial queue`() {
+        let (queue, journal, isObserving, isArmed) = (OperationQueue(), Journal<Int>(), Gate(), Guarded(false))
+        queue.maxConcurrentOperationCount = 1
+        queue.isSuspended = true
+        let (dependency, first, second) = (BlockOperation {}, Numbered(0, journal), Numbered(1, journal))
+        first.addDependency(dependency)
+        queue.addOperations([first, second], waitUntilFinished: false)
+        first.cancel()
+        let token = first.observe(\.isReady) { _, _ in
+            guard isArmed.withLock({ $0 }) else { return }
+            isObserving.open()
+            second.waitUntilFinished()
+        }
+        isArmed.withLock { $0 = true }
+        let ending = TestThread { dependency.start() }
+        isObserving.pass()
+        queue.isSuspended = false
+        ending.join()
+        queue.waitUntilAllOperationsAreFinished()
+        token.invalidate()
+        #expect(journal.entries == [1])
     }
 
     @Test func `an operation of a parallel queue starts while another one is asked again`() {
@@ -61,8 +86,8 @@ import Testing
         #expect(journal.entries == [1, 0])
     }
 
-    /// The queue awaits the first operation, which must not start before the second one any more.
-    @Test func `a serial queue continues after a dependency was added to the operation that it awaits`() {
+    /// The first operation must not start before the second one any more.
+    @Test func `a serial queue continues after a dependency was added to an operation that is asked again`() {
         let (executor, journal) = (ManualExecutor(), Journal<Int>())
         let queue = executor.makeQueue()
         queue.maxConcurrentOperationCount = 1
@@ -105,12 +130,12 @@ import Testing
         #expect(journal.entries == [1, 0])
     }
 
-    /// On threads: each announcement keeps the operation ready.
-    @Test func `announcements of readiness change no order in a serial queue`() {
+    /// On threads: each announcement keeps the block ready.
+    @Test func `announcements of the readiness of blocks change no order in a serial queue`() {
         let (queue, journal) = (OperationQueue(), Journal<Int>())
         queue.maxConcurrentOperationCount = 1
         queue.isSuspended = true
-        let operations = (0..<2_000).map { Numbered($0, journal) }
+        let operations = (0..<2_000).map { number in BlockOperation { journal.append(number) } }
         queue.addOperations(operations, waitUntilFinished: false)
         queue.isSuspended = false
         let announcing = TestThread {

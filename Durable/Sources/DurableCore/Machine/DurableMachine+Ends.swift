@@ -62,8 +62,12 @@ extension DurableMachine {
         guard var row = work.operations[edge.dependent] else { return }
         row.pending -= 1
         if edge.isAwait {
-            // The entry of the wait is the last: the operation makes no entry while it waits.
-            try recordEnd(of: dependency, at: row.historyCount - 1, of: row)
+            // A wait that begins again has an earlier entry, and later entries have results of their own.
+            let name = HistoryEntry.nameOfWait(for: dependency.id)
+            let wait = try rows.history(of: [row.id]).last {
+                $0.kind == .operations && $0.name == name && $0.result?.isEmpty != false
+            }
+            if let wait { try recordEnd(of: dependency, at: wait.position, of: row) }
         } else {
             row.noteOutcome(of: dependency)
         }

@@ -133,7 +133,8 @@ extension DurableMachine {
     /// Sets the rate of starts of the queue on all machines. Nil removes the rate.
     package mutating func setRate(_ rate: RateRule?, queue name: String) throws {
         try rate?.check()
-        try change(name) { ($0.rate, $0.rateFilledAt) = (rate, nil) }
+        // The same rate set again forgets no start.
+        try change(name) { if $0.rate != rate { ($0.rate, $0.rateFilledAt) = (rate, nil) } }
     }
 
     /// Sets the limit of each key of the queue that has no limit of its own. Nil removes the limit.

@@ -182,8 +182,11 @@ public struct HistoryEntry: Sendable, Hashable {
 
     /// Whether the stored entry answers a call of the kind and the name.
     package func answers(_ kind: Kind, _ name: String) -> Bool {
-        self.name == name && (self.kind == kind || self.kind.call == kind)
+        ExactName(self.name) == ExactName(name) && (self.kind == kind || self.kind.call == kind)
     }
+
+    /// The name of the entry of a wait for one operation.
+    package static func nameOfWait(for operation: OperationID) -> String { "operation \(operation)" }
 }
 
 /// A signal that no wait has consumed.

@@ -108,7 +108,7 @@ public struct DurableContext: Sendable {
     ///   `DurableSuspension`, which the operation does not catch.
     @discardableResult
     public func wait<Output>(for handle: DurableHandle<Output>) async throws -> Output {
-        let name = "operation \(handle.id)"
+        let name = HistoryEntry.nameOfWait(for: handle.id)
         let (position, stored) = try attempt.next(.operations, name)
         if let end = AwaitedEnd(bytes: stored?.result ?? []) { return try handle.value(of: end) }
         let id = handle.id
