@@ -1,3 +1,4 @@
+import GRDB
 import DurableCore
 import OperationsDurable
 import Testing
@@ -278,13 +279,52 @@ import Testing
             let history = try await store.commit { machine in
                 let worker = try machine.register("w", kinds: ["sum"], queues: ["q"], lease: .seconds(30))
                 let leases = try machine.claim(for: worker, slots: [("q", 2)], kinds: ["sum"]).compactMap(\.lease)
-                let reply = try machine.awaitOperations([ids[1]], name: "w", position: 0, by: leases[0])
+                let name = HistoryEntry.nameOfWait(for: ids[1])
+                let reply = try machine.awaitOperations([ids[1]], name: name, position: 0, by: leases[0])
                 #expect(reply == .suspended)
                 _ = try machine.complete([Completion(lease: leases[1], result: .succeeded(output: [52]))])
                 return try machine.rows.history(of: [ids[0]])
             }
-            #expect(history.map(\.name) == ["w"])
+            #expect(history.map(\.name) == [HistoryEntry.nameOfWait(for: ids[1])])
             #expect(AwaitedEnd(bytes: history.first?.result ?? []) == AwaitedEnd(state: .succeeded, content: [52]))
+        }
+    }
+
+    /// An earlier version of the library recorded no end. So the wait begins again when a caller has retried the awaited operation.
+    @Test func `a wait that begins again changes no result of a later step`() async throws {
+        try await withStore(.sqlite) { test in
+            let store = test.store
+            let ids = try await DurableQueue("q", in: store).add(contentsOf: [Sum(a: 1, b: 1), Sum(a: 2, b: 2)]).map(
+                \.id)
+            let name = HistoryEntry.nameOfWait(for: ids[1])
+            let worker = try await store.commit { machine in
+                let worker = try machine.register("w", kinds: ["sum"], queues: ["q"], lease: .seconds(300))
+                let leases = try machine.claim(for: worker, slots: [("q", 2)], kinds: ["sum"]).compactMap(\.lease)
+                #expect(try machine.awaitOperations([ids[1]], name: name, position: 0, by: leases[0]) == .suspended)
+                let failure = Completion.Result.failed(reason: "first", isRetryable: false)
+                _ = try machine.complete([Completion(lease: leases[1], result: failure)])
+                return worker
+            }
+            try await store.commit { machine in
+                let lease = try machine.claim(for: worker, slots: [("q", 2)], kinds: ["sum"]).compactMap(\.lease)[0]
+                try machine.recordStep("charge", result: [7], position: 1, by: lease)
+                _ = try machine.complete([Completion(lease: lease, result: .snoozed(.zero))])
+            }
+            try await (store as? SQLiteStore)?.transaction {
+                try $0.execute(sql: "UPDATE durable_history SET result = x'' WHERE position = 0")
+            }
+            let history = try await store.commit { machine in
+                try machine.retry([ids[1]])
+                let claimed = try machine.claim(for: worker, slots: [("q", 2)], kinds: ["sum"]).compactMap(\.lease)
+                let leases = Dictionary(uniqueKeysWithValues: claimed.map { ($0.operation, $0) })
+                let (waiting, awaited) = (try #require(leases[ids[0]]), try #require(leases[ids[1]]))
+                #expect(try machine.awaitOperations([ids[1]], name: name, position: 0, by: waiting) == .suspended)
+                _ = try machine.complete([Completion(lease: awaited, result: .succeeded(output: [52]))])
+                return try machine.rows.history(of: [ids[0]])
+            }
+            #expect(history.first { $0.position == 1 }?.result == [7])
+            let end = AwaitedEnd(bytes: history.first { $0.position == 0 }?.result ?? [])
+            #expect(end == AwaitedEnd(state: .succeeded, content: [52]))
         }
     }
 
