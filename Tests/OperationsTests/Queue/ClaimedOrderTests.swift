@@ -24,24 +24,12 @@ import Testing
     /// The override may take long, or wait for another operation.
     @Test(arguments: [true, false])
     func `a serial queue starts other operations while an override of isReady is asked again`(isReady: Bool) {
-        let (executor, journal) = (ManualExecutor(), Journal<Int>())
-        let queue = executor.makeQueue()
-        queue.maxConcurrentOperationCount = 1
-        queue.isSuspended = true
-        let first = Asked(0, journal)
-        queue.addOperation(first)
-        queue.addOperation(Numbered(1, journal))
-        let asking = first.ask(thenReady: isReady)
-        queue.isSuspended = false
-        executor.runUntilIdle()
-        #expect(journal.entries == [1])
-        first.mayAnswer.open()
-        asking.join()
-        executor.runUntilIdle()
-        #expect(journal.entries == (isReady ? [1, 0] : [1]))
-        first.becomeReady()
-        executor.runUntilIdle()
-        #expect(journal.entries == [1, 0])
+        let asking = Asking(thenReady: isReady)
+        #expect(asking.journal.entries == [1])
+        asking.answer()
+        #expect(asking.journal.entries == (isReady ? [1, 0] : [1]))
+        asking.becomeReady()
+        #expect(asking.journal.entries == [1, 0])
     }
 
     /// The cancelled operation is ready, and is asked again because its dependency ends. The observer runs meanwhile.
@@ -69,65 +57,31 @@ import Testing
     }
 
     @Test func `an operation of a parallel queue starts while another one is asked again`() {
-        let (executor, journal) = (ManualExecutor(), Journal<Int>())
-        let queue = executor.makeQueue()
-        queue.maxConcurrentOperationCount = 2
-        queue.isSuspended = true
-        let first = Asked(0, journal)
-        queue.addOperation(first)
-        queue.addOperation(Numbered(1, journal))
-        let asking = first.ask(thenReady: true)
-        queue.isSuspended = false
-        executor.runUntilIdle()
-        #expect(journal.entries == [1])
-        first.mayAnswer.open()
-        asking.join()
-        executor.runUntilIdle()
-        #expect(journal.entries == [1, 0])
+        let asking = Asking(width: 2, thenReady: true)
+        #expect(asking.journal.entries == [1])
+        asking.answer()
+        #expect(asking.journal.entries == [1, 0])
     }
 
     /// The first operation must not start before the second one any more.
     @Test func `a serial queue continues after a dependency was added to an operation that is asked again`() {
-        let (executor, journal) = (ManualExecutor(), Journal<Int>())
-        let queue = executor.makeQueue()
-        queue.maxConcurrentOperationCount = 1
-        queue.isSuspended = true
-        let (first, second) = (Asked(0, journal), Numbered(1, journal))
-        queue.addOperations([first, second], waitUntilFinished: false)
-        let asking = first.ask(thenReady: false)
-        queue.isSuspended = false
-        executor.runUntilIdle()
-        first.addDependency(second)
-        first.mayAnswer.open()
-        asking.join()
-        executor.runUntilIdle()
-        #expect(journal.entries == [1])
-        first.becomeReady()
-        executor.runUntilIdle()
-        #expect(journal.entries == [1, 0])
+        let asking = Asking(thenReady: false)
+        asking.first.addDependency(asking.second)
+        asking.answer()
+        #expect(asking.journal.entries == [1])
+        asking.becomeReady()
+        #expect(asking.journal.entries == [1, 0])
     }
 
     /// The end of the first operation is announced while the operation is asked, and then revoked.
     @Test func `a serial queue continues after an announced end was revoked while the operation was asked`() {
-        let (executor, journal) = (ManualExecutor(), Journal<Int>())
-        let queue = executor.makeQueue()
-        queue.maxConcurrentOperationCount = 1
-        queue.isSuspended = true
-        let first = Asked(0, journal)
-        queue.addOperation(first)
-        queue.addOperation(Numbered(1, journal))
-        let asking = first.ask(thenReady: false)
-        queue.isSuspended = false
-        executor.runUntilIdle()
-        first.announceEnd(isOver: true)
-        first.announceEnd(isOver: false)
-        first.mayAnswer.open()
-        asking.join()
-        executor.runUntilIdle()
-        #expect(journal.entries == [1])
-        first.becomeReady()
-        executor.runUntilIdle()
-        #expect(journal.entries == [1, 0])
+        let asking = Asking(thenReady: false)
+        asking.first.announceEnd(isOver: true)
+        asking.first.announceEnd(isOver: false)
+        asking.answer()
+        #expect(asking.journal.entries == [1])
+        asking.becomeReady()
+        #expect(asking.journal.entries == [1, 0])
     }
 
     /// On threads: each announcement keeps the block ready.
@@ -149,6 +103,38 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
         announcing.join()
         #expect(journal.entries == Array(0..<2_000))
+    }
+}
+
+/// Two ready operations in a queue, of which the first is asked again. The executor has run everything that may start meanwhile.
+private struct Asking {
+    let journal = Journal<Int>()
+    let first: Asked
+    let second: Numbered
+    private let executor = ManualExecutor()
+    private let thread: TestThread
+
+    init(width: Int = 1, thenReady isReady: Bool) {
+        let queue = executor.makeQueue()
+        queue.maxConcurrentOperationCount = width
+        queue.isSuspended = true
+        (first, second) = (Asked(0, journal), Numbered(1, journal))
+        queue.addOperation(first)
+        queue.addOperation(second)
+        thread = first.ask(thenReady: isReady)
+        queue.isSuspended = false
+        executor.runUntilIdle()
+    }
+
+    func answer() {
+        first.mayAnswer.open()
+        thread.join()
+        executor.runUntilIdle()
+    }
+
+    func becomeReady() {
+        first.becomeReady()
+        executor.runUntilIdle()
     }
 }
 
