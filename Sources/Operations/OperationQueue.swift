@@ -38,6 +38,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// The number of pool threads that work for the queue. Separate from `signal`, because the number changes with each
     /// thread.
     final let threads = ThreadBound()
+    /// Whether one pool thread is enough. Separate from the state, because workers read it without the lock.
+    final let sprintPlan = SharedSprintPlan()
     /// The other state. Access it with `withState`.
     final let state: Locked<State>
 

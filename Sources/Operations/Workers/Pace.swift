@@ -1,39 +1,40 @@
-/// The speed at which one worker runs the operations of one queue, measured at intervals.
+/// The speed at which one worker runs the operations of one queue, measured at intervals. See `SprintPlan`.
 ///
-/// If operations take less than a microsecond, a second worker only disturbs: passing the queue's lock between cores
-/// costs more than the work. Then one worker *sprints*. The other workers leave. The sprinting worker calls no other
-/// worker before it runs an operation, and looks for work after each operation. So adding threads need not call a worker.
-/// An operation that blocks or takes long breaks the pattern. Then the `Monitor` calls another worker after two of its
-/// looks, some milliseconds.
+/// A worker that *sprints* attends its queue. It calls no other worker before it runs an operation, and looks for work after
+/// each operation. So adding threads need not call a worker. An operation that blocks or takes long breaks the pattern. Then
+/// the `Monitor` calls another worker after two of its looks, some milliseconds.
 struct Pace {
     private static let interval = 64
-    /// The time of a tiny operation in nanoseconds, overhead included.
-    private static let tiny: UInt64 = 1_000
 
     private var count = 0
     private var start = MonotonicClock.now
-    /// The number of consecutive slow intervals. A worker that loses its core for a moment is slow once. Two slow
-    /// intervals end the sprint.
-    private var slowIntervals = 2
+    /// The nanoseconds of the interval in which the worker waited for operations.
+    private var waited: UInt64 = 0
+    private var objections = SprintPlan.Objections()
     /// Whether the worker looks for work after each operation, and the queue's `Signal` has that flag.
     var attends = false
 
-    var isSprint: Bool { slowIntervals < 2 }
-
-    /// Whether the value of `isSprint` was computed at this moment.
-    var isFresh: Bool { count == 0 }
-
+    /// Counts an operation. True: the interval is over, and the caller ends it.
     @inline(__always)
-    mutating func ranOne() {
+    mutating func ranOne() -> Bool {
         count += 1
-        if count == Self.interval { measure() }
+        return count == Self.interval
     }
 
-    @inline(never)
-    private mutating func measure() {
+    mutating func waited(since start: UInt64) { waited += MonotonicClock.now - start }
+
+    /// Ends an interval. True: one worker is enough for the queue.
+    mutating func endInterval(following plan: borrowing SharedSprintPlan, workers: Int) -> Bool {
         let now = MonotonicClock.now
-        slowIntervals = now - start < Self.tiny * UInt64(Self.interval) ? 0 : min(slowIntervals + 1, 2)
-        start = now
-        count = 0
+        let interval = SprintPlan.Interval(
+            time: (now - start) / UInt64(Self.interval), busy: (now - start - waited) / UInt64(Self.interval), end: now,
+            attends: attends, workers: workers)
+        (count, start, waited) = (0, now, 0)
+        let old = plan.load()
+        var new = old
+        let sprints = new.sprints(after: interval, &objections)
+        if new != old { plan.store(new) }
+        if sprints != attends { objections = SprintPlan.Objections() }
+        return sprints
     }
 }

@@ -281,6 +281,8 @@ extension OperationQueue {
     /// The method checks the schedule even if the inbox is empty. Any thread with the lock may have drained the inbox. A
     /// thread that made an operation startable has called no worker, because this worker was present.
     private func linger(_ shift: inout Shift) -> Look? {
+        let start = MonotonicClock.now
+        defer { shift.pace.waited(since: start) }
         var look: Look?
         let (resumes, pool) = (servesResumptions(shift), shift.worker.pool)
         if shift.pace.attends {
@@ -360,13 +362,17 @@ extension OperationQueue {
         callWorkers(levels)
     }
 
-    /// Decides whether the worker continues, and whether it is enough alone.
+    /// Decides whether the worker continues.
     @inline(__always)
     private func decide(_ shift: inout Shift) {
         if shift.worker.shouldYield(to: self) { return shift.end = .yields }
-        shift.pace.ranOne()
-        guard shift.pace.isFresh else { return }
-        if !shift.pace.isSprint {
+        if shift.pace.ranOne() { endInterval(&shift) }
+    }
+
+    /// Decides whether this worker is enough alone.
+    @inline(never)
+    private func endInterval(_ shift: inout Shift) {
+        if !shift.pace.endInterval(following: sprintPlan, workers: threads.number) {
             stopAttending(&shift)
         } else if !shift.pace.attends {
             if signal.attend() { shift.pace.attends = true } else { shift.end = .leavesToOthers }

@@ -9,6 +9,9 @@ struct ThreadBound: ~Copyable, Sendable {
     private let count = Atomic<Int>(0)
     private let hasNote = Atomic(false)
 
+    /// The number of threads, of this moment.
+    var number: Int { count.load(ordering: .relaxed) }
+
     /// Counts a new thread. False: it is one too many. It may leave when `mayLeave` returns true.
     func enter(limit: Int) -> Bool {
         if count.add(1, ordering: .sequentiallyConsistent).oldValue < limit { return true }
