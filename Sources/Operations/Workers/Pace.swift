@@ -21,7 +21,7 @@ struct Pace {
         return count == Self.interval
     }
 
-    mutating func waited(since start: UInt64) { waited += MonotonicClock.now - start }
+    mutating func addWait(since start: UInt64) { waited += MonotonicClock.now - start }
 
     /// Ends an interval. True: one worker is enough for the queue.
     mutating func endInterval(following plan: borrowing SharedSprintPlan, workers: Int) -> Bool {

@@ -282,7 +282,7 @@ extension OperationQueue {
     /// thread that made an operation startable has called no worker, because this worker was present.
     private func linger(_ shift: inout Shift) -> Look? {
         let start = MonotonicClock.now
-        defer { shift.pace.waited(since: start) }
+        defer { shift.pace.addWait(since: start) }
         var look: Look?
         let (resumes, pool) = (servesResumptions(shift), shift.worker.pool)
         if shift.pace.attends {
