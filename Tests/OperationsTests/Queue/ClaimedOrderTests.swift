@@ -1,5 +1,6 @@
-import Operations
+@testable import Operations
 import OperationsTesting
+import SchedulerCore
 import TestSupport
 import Testing
 
@@ -61,6 +62,20 @@ import Testing
         #expect(asking.journal.entries == [1])
         asking.answer()
         #expect(asking.journal.entries == [1, 0])
+    }
+
+    @Test func `a serial queue awaits the push of its first operation, and then calls a worker`() {
+        let pinned = Pinned(width: 1)
+        #expect(pinned.journal.entries.isEmpty)
+        pinned.push()
+        #expect(pinned.journal.entries == [0, 1])
+    }
+
+    @Test func `an operation of a parallel queue starts before the push of the first one`() {
+        let pinned = Pinned(width: 2)
+        #expect(pinned.journal.entries == [1])
+        pinned.push()
+        #expect(pinned.journal.entries == [1, 0])
     }
 
     /// The first operation must not start before the second one any more.
@@ -134,6 +149,34 @@ private struct Asking {
 
     func becomeReady() {
         first.becomeReady()
+        executor.runUntilIdle()
+    }
+}
+
+/// Two ready blocks in a queue, of which the first is pinned. The test is the thread that has pinned it. The executor has run
+/// everything that may start before the push.
+private struct Pinned {
+    let journal = Journal<Int>()
+    private let executor = ManualExecutor()
+    private let queue: OperationQueue
+    private let first: BlockOperation
+
+    init(width: Int) {
+        let journal = journal
+        queue = executor.makeQueue()
+        queue.maxConcurrentOperationCount = width
+        queue.isSuspended = true
+        first = BlockOperation { journal.append(0) }
+        queue.addOperation(first)
+        queue.addOperation { journal.append(1) }
+        queue.takeIn()
+        #expect(first.word.update { $0.repinned() } != nil)
+        queue.isSuspended = false
+        executor.runUntilIdle()
+    }
+
+    func push() {
+        queue.push(first, last: nil)
         executor.runUntilIdle()
     }
 }
