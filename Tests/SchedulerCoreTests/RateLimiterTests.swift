@@ -5,10 +5,10 @@ import Testing
 @Suite struct RateLimiterTests {
     private static let second: UInt64 = 1_000_000_000
 
-    /// Returns the instants of the starts, when each happens as early as permitted.
-    private func starts(_ rule: RateLimiter.Rule, until end: UInt64, from start: UInt64 = 0) -> [UInt64] {
+    /// Returns the instants of the starts, when each happens as early as permitted, or this many nanoseconds later.
+    private func starts(_ rule: RateLimiter.Rule, until end: UInt64, lateness: UInt64 = 0) -> [UInt64] {
         var limiter = RateLimiter(rule)
-        var (now, instants) = (start, [UInt64]())
+        var (now, instants) = (UInt64(0), [UInt64]())
         while now < end {
             if limiter.mayStart(at: now) {
                 limiter.started(at: now)
@@ -16,7 +16,7 @@ import Testing
             } else {
                 let next = limiter.nextStart(after: now)
                 #expect(next > now)
-                now = next
+                now = next + lateness
             }
         }
         return instants
@@ -31,6 +31,21 @@ import Testing
         for count: UInt64 in [3, 7, 997, 123_457] {
             let instants = starts(.tokenBucket(count: count, period: Self.second, burst: 1), until: 10 * Self.second)
             #expect(instants.count == Int(10 * count), "\(count)")
+        }
+    }
+
+    /// Nothing that catches up would keep the bound of the bucket.
+    @Test(arguments: [(1, 334), (2, 667), (3, 1000), (10, 1000)] as [(UInt64, Int)])
+    func `a bucket reaches its rate in spite of late timers only if the burst covers the delay`(
+        burst: UInt64, startsPerSecond: Int
+    ) {
+        let rule = RateLimiter.Rule.tokenBucket(count: 1000, period: Self.second, burst: burst)
+        let instants = starts(rule, until: 10 * Self.second, lateness: Self.second / 500)
+        #expect(abs(instants.count - 10 * startsPerSecond) <= 10)
+        for (index, instant) in instants.enumerated() {
+            let later = index + Int(burst)
+            guard later < instants.count else { break }
+            #expect(instants[later] - instant >= Self.second / 1000)
         }
     }
 

@@ -11,6 +11,10 @@ public struct RateLimit: Sendable, Equatable {
 
     /// Returns a limit whose permits arrive evenly, `count` in each period. The queue keeps up to `burst` unused permits.
     ///
+    /// While all operations wait for permits, a timer starts the next one, some time after its permit is due. The queue reaches
+    /// the rate only if `burst - 1` permits cover that time. For 1,000 starts in a second and a timer that is 2 ms late, use a
+    /// burst of at least 3.
+    ///
     /// The call stops the process if `count` or `burst` is below 1, or the period is not above zero.
     public static func tokenBucket(
         _ count: Int, per period: Duration, burst: Int = 1
