@@ -10,6 +10,9 @@ import SchedulerCore
 /// whose queue has no free slot at that moment is overtaken. So operations of a queue that is always full, of the main
 /// queue, or of a queue with an `underlyingQueue` may need several requests.
 ///
+/// A requirement that the next operation is about to receive stays reserved, and so unused, while the queue of that operation waits
+/// for a thread.
+///
 /// Requirements apply to queues: `Operation.start()` called by hand waits for no requirement.
 public struct OperationRequirement: Sendable {
     /// The resource and its pool; nil for an exclusive name. The pool exists as long as operations may require the resource. The
