@@ -71,7 +71,8 @@ extension OperationQueue {
     struct LeavingWorker {
         let level: ServiceLevel
         /// Whether the worker claims the next operation in the same section. It claims none if the operation has a completion
-        /// block, which may take long, or waiters. The executor of a task may keep the thread that resumes the task.
+        /// block, which may take long, or waiters, or if a task receives its place. The executor of a task may keep the thread
+        /// that resumes the task.
         let claims: Bool
         /// Whether the worker claims the call if nothing is left for it. See `claimCall`.
         let claimsCall: Bool
@@ -108,9 +109,10 @@ extension OperationQueue {
             // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
             let lifecycle = operation.markFinished()
             var look = Look()
+            let resumesTasks = section.pointee.policiesResumeTasks
             if let worker {
                 let claims = worker.claims && !lifecycle.containsAny([.hasCompletionBlock, .hasWaiters])
-                if claims, !section.pointee.machine.schedule.isEmpty {
+                if claims, !resumesTasks, !section.pointee.machine.schedule.isEmpty {
                     look = self.look(into: &section.pointee, for: serviceMap.services(of: worker.level))
                 } else {
                     look.more = startableLevels(&section.pointee)
@@ -120,7 +122,13 @@ extension OperationQueue {
                 // This thread does not look for an operation, and no other thread may.
                 watchForStall(&section.pointee)
             }
-            if let actions = endSection(section) { perform(actions, more: look.more) }
+            if let actions = endSection(section) {
+                // The worker looks when the tasks are resumed. An attending worker has promised that before.
+                if resumesTasks, let worker, worker.claims, worker.claimsCall {
+                    ThreadContext.current.worker?.promise(.look)
+                }
+                perform(actions, more: look.more)
+            }
             return Departure(lifecycle: lifecycle, look: look, isCalled: isCalled)
         }
     }

@@ -106,6 +106,8 @@ final class CapacityGate: QueuePolicy, AdditionPolicy, @unchecked Sendable {
         if let next = backlog.leave() { admitted.append(next) }
     }
 
+    var resumesTasks: Bool { !admitted.isEmpty }
+
     func takeAction(in state: inout OperationQueue.State) -> PolicyAction? {
         guard !admitted.isEmpty else { return nil }
         let waiters = admitted

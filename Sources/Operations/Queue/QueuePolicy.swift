@@ -39,6 +39,9 @@ protocol QueuePolicy: AnyObject {
     /// Called before an operation leaves the queue.
     func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State)
 
+    /// Whether the work that is due resumes tasks. The executor of a task may keep the thread that resumes the task.
+    var resumesTasks: Bool { get }
+
     /// Returns the work that the thread does as soon as it has released the lock; nil for none.
     func takeAction(in state: inout OperationQueue.State) -> PolicyAction?
 }
@@ -61,6 +64,7 @@ struct PolicyReading {
 
 extension QueuePolicy {
     var coversAll: Bool { false }
+    var resumesTasks: Bool { false }
     func holdsBack(_ operation: Operation, _ lifecycle: Lifecycle) -> Bool { false }
     func changed(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool, in state: inout OperationQueue.State) {}
     func mayStart(at reading: PolicyReading?, in state: inout OperationQueue.State) -> Bool { true }
@@ -157,6 +161,13 @@ extension OperationQueue.State {
     mutating func notePoliciesLeaving(_ operation: Operation, _ lifecycle: Lifecycle) {
         for policy in policies.all { policy.leaves(operation, lifecycle, in: &self) }
     }
+
+    /// Whether the work of the policies that is due resumes tasks.
+    @inline(__always)
+    var policiesResumeTasks: Bool { !policies.isEmpty && anyPolicyResumesTasks }
+
+    @inline(never)
+    private var anyPolicyResumesTasks: Bool { policies.all.contains { $0.resumesTasks } }
 
     /// Returns the work of the policies that is due.
     mutating func takePolicyActions() -> [PolicyAction] {

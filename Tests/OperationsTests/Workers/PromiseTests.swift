@@ -34,4 +34,54 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
         queue.removeObserver(observer, forKeyPath: "operationCount")
     }
+    /// The worker that makes the first operation leave frees a place of the queue, and resumes the task. The executor of the
+    /// task keeps the worker until the second operation has run.
+    @Test(arguments: [true, false])
+    func `the executor of a task that waited for capacity may wait for the next operation`(isPlain: Bool) {
+        let (queue, hasStarted, mayEnd, hasAdded) = (OperationQueue(), Gate(), Gate(), Gate())
+        let second = isPlain ? BlockOperation {} : Operation()
+        queue.maxConcurrentOperationCount = 1
+        queue.setCapacity(2)
+        queue.addOperation {
+            hasStarted.open()
+            mayEnd.pass()
+        }
+        queue.addOperation(second)
+        hasStarted.pass()
+        let executor = WaitsBeforeSecondJob(for: second)
+        Task(executorPreference: executor) {
+            try await queue.addOperationWaitingForCapacity(BlockOperation {})
+            hasAdded.open()
+        }
+        executor.firstJobHasRun.pass()
+        mayEnd.open()
+        hasAdded.pass()
+        queue.waitUntilAllOperationsAreFinished()
+    }
+}
+
+/// An executor whose second `enqueue` returns when an operation has finished.
+private final class WaitsBeforeSecondJob: TaskExecutor {
+    let firstJobHasRun = Gate()
+    private let hasFinished = Gate()
+    private let jobs = Guarded(0)
+    private let observation = Guarded<NSKeyValueObservation?>(nil)
+
+    init(for operation: Operation) {
+        let hasFinished = hasFinished
+        observation.withLock { $0 = operation.observe(\.isFinished) { _, _ in hasFinished.open() } }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let number = jobs.withLock { jobs in
+            jobs += 1
+            return jobs
+        }
+        if number == 2 { hasFinished.pass() }
+        _ = TestThread {
+            job.runSynchronously(on: self.asUnownedTaskExecutor())
+            if number == 1 { self.firstJobHasRun.open() }
+        }
+    }
 }
