@@ -79,6 +79,9 @@ final class Monitor: Sendable {
         return outcome.isCancelled
     }
 
+    /// Whether the thread of the monitor has begun.
+    var hasThread: Bool { hasBegun.load(ordering: .relaxed) }
+
     private func deliver() {
         for worker in births.exchange([]) { _ = worker.pool.spawn(worker) }
     }
@@ -98,7 +101,7 @@ final class Monitor: Sendable {
     /// Parks the calling thread. While the monitor has no thread, the caller requests one now and then. If the system has refused
     /// threads, no other code may run that would request them again.
     func park(_ parker: Parker) {
-        while !hasBegun.load(ordering: .relaxed) {
+        while !hasThread {
             if parker.park(nanoseconds: Self.patienceForBirth) { return }
             beBorn()
         }

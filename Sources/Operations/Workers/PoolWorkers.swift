@@ -25,6 +25,9 @@ extension OperationQueue: WorkSource {
         if level != worker.level, hasResumptions { callWorkerIfNone(level) }
     }
 
+    /// Ends the call of a worker that has no thread, so that the next push calls a worker again.
+    func noThreadComes(of level: ServiceLevel) { signal.workerArrived(level) }
+
     /// Whether the schedule alone decides which operation is next, and no user code runs when the lock is released.
     @inline(__always)
     var mayClaimThoughResuming: Bool { !readsClock.load(ordering: .relaxed) && !observersReference.isSet }

@@ -6,6 +6,13 @@ protocol WorkSource: AnyObject, Sendable {
     var threadName: String? { get }
     /// Works on the worker's thread until no work is left to start, or the worker should yield.
     func work(on worker: Worker)
+    /// Called when the system has refused a thread of this level for a request, under the lock of the pool. No other thread of
+    /// the library may make the request again.
+    func noThreadComes(of level: ServiceLevel)
+}
+
+extension WorkSource {
+    func noThreadComes(of level: ServiceLevel) {}
 }
 
 /// Work that a thread of a pool does once.

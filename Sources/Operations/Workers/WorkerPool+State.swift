@@ -64,9 +64,13 @@ extension WorkerPool.State {
         return worker.census.source.take()
     }
 
-    /// Ends the work of a worker that has no thread. Its request waits again.
-    mutating func putBackRequest(of worker: Worker) {
-        if let source = end(worker) { append(.init(source: source, urgency: worker.census.urgency)) }
+    /// Ends the work of a worker that has no thread. Its request waits again, unless one of the same queue waits already.
+    /// Returns the source.
+    mutating func putBackRequest(of worker: Worker) -> (any WorkSource)? {
+        guard let source = end(worker) else { return nil }
+        let isRepeated = source is OperationQueue && self[worker.census.urgency].hasRequest(of: source)
+        if !isRepeated { append(.init(source: source, urgency: worker.census.urgency)) }
+        return source
     }
 
     mutating func mark(_ worker: Worker, _ mark: WritableKeyPath<WorkerPool.Census, Bool>, _ value: Bool) {

@@ -79,6 +79,11 @@ final class WorkerPool: Sendable {
         /// The number of busy workers that wait inside the system or were found blocked.
         var blocked = 0
         var active: Int { busy - blocked }
+
+        /// Whether a request of the source waits. O(waiting).
+        func hasRequest(of source: any WorkSource) -> Bool {
+            (0..<line.count).contains { line[$0].request.source === source }
+        }
     }
 
     /// A request of a source for one worker. The properties of the source are read before the lock is taken.
@@ -137,11 +142,14 @@ final class WorkerPool: Sendable {
     }
 
     /// Starts the thread of a worker. False: the system refuses another thread, and the request waits for an existing
-    /// worker or for the monitor's next attempt.
+    /// worker or for the monitor's next attempt. If the monitor has no thread either, the next request of any source attempts
+    /// both again.
     func spawn(_ worker: Worker) -> Bool {
         if worker.spawn() { return true }
         state.withLock { state in
-            state.putBackRequest(of: worker)
+            // The line has a reference too, so this one is not the last. See `request`.
+            let source = state.putBackRequest(of: worker)
+            if !Monitor.shared.hasThread { source?.noThreadComes(of: level) }
             waiting.store(state.requestCount, ordering: .relaxed)
         }
         Monitor.shared.wakeIfAsleep()

@@ -37,6 +37,16 @@ struct ThreadShortageTests {
         }
     }
 
+    /// The process has neither a worker nor the monitor, and no thread waits for an operation.
+    @Test(.timeLimit(.minutes(5)))
+    func `a thread that adds an operation requests a thread again when the system has refused the very first ones`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            askAgainWithTheNextOperation()
+        }
+    }
+
     @Test(.timeLimit(.minutes(5)))
     func `the only worker requests a thread again while its operation waits`() async {
         await #expect(processExitsWith: .success) {
@@ -75,6 +85,19 @@ private func askAgainForTheFirst() {
     allowThreads(200)
     queue.waitUntilAllOperationsAreFinished()
     precondition(runs.entries == [0])
+    taken.open()
+}
+
+private func askAgainWithTheNextOperation() {
+    let (queue, ran, taken) = (OperationQueue(), Gate(101), Gate())
+    allowThreads(0)
+    precondition(takeThreads(until: taken) < 200)
+    for _ in 0..<100 { queue.addOperation { ran.open() } }
+    precondition(WorkerPool[.normal].state.withLock { $0.requestCount } == 1)
+    allowThreads(200)
+    queue.addOperation { ran.open() }
+    // Not a wait of the library, which would request a thread.
+    ran.pass()
     taken.open()
 }
 
