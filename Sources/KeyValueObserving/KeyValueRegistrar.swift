@@ -1,13 +1,5 @@
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// The observers of one object. A class that conforms to `KeyValueObservable` has one as a stored property.
 ///
 /// No lock is held while an observer is called or a property is read. All members can be used from any thread.
@@ -57,27 +49,13 @@ open class KeyValueRegistrar: @unchecked Sendable {
     }
 
     /// Performs one step of the state, under its lock.
-    @_spi(Hosting) open func step(_ body: (inout ObserverState) -> Void) { own.unsafelyUnwrapped.withLock(body) }
+    @_spi(Hosting) open func step(_ body: (inout ObserverState) -> Void) {
+        let own = own.unsafelyUnwrapped
+        own.withLock { body(&own.state) }
+    }
 
-    private final class Own {
-        private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private final class Own: PlatformMutex {
         var state = ObserverState()
-
-        init() {
-            mutex.initialize(to: pthread_mutex_t())
-            pthread_mutex_init(mutex, nil)
-        }
-
-        deinit {
-            pthread_mutex_destroy(mutex)
-            mutex.deallocate()
-        }
-
-        func withLock(_ body: (inout ObserverState) -> Void) {
-            pthread_mutex_lock(mutex)
-            body(&state)
-            pthread_mutex_unlock(mutex)
-        }
     }
 }
 
