@@ -23,8 +23,7 @@ import Testing
 
     @Test(arguments: [2, 3, 100])
     func `a ring of dependent properties notifies the observer once for each change of any object`(count: Int) {
-        let (stops, log) = (Stop.chain(count), Journal<Int>())
-        stops[count - 1].next = stops[0]
+        let (stops, log) = (Stop.ring(count), Journal<Int>())
         let token = stops[0].observe(\.total) { _, _ in log.append(1) }
         for (index, stop) in stops.enumerated() {
             stop.own = 2
@@ -36,8 +35,7 @@ import Testing
     }
 
     @Test func `an observer outside a ring is notified of changes in the ring until its path leaves the ring`() {
-        let (outside, ring, log) = (Stop(), Stop.chain(3), Journal<Int>())
-        ring[2].next = ring[0]
+        let (outside, ring, log) = (Stop(), Stop.ring(3), Journal<Int>())
         outside.next = ring[1]
         let token = outside.observe(\.total) { _, _ in log.append(1) }
         for stop in ring { stop.own = 2 }
@@ -154,6 +152,13 @@ private final class Stop: KeyValueObservable, @unchecked Sendable {
     static func chain(_ count: Int) -> [Stop] {
         let stops = (0..<count).map { _ in Stop() }
         for (stop, next) in zip(stops, stops.dropFirst()) { stop.following.withLock { $0 = next } }
+        return stops
+    }
+
+    /// Returns objects that refer to one another in order, and the last one to the first. The caller cuts the ring.
+    static func ring(_ count: Int) -> [Stop] {
+        let stops = chain(count)
+        stops[count - 1].following.withLock { $0 = stops[0] }
         return stops
     }
 
