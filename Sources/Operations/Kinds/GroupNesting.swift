@@ -53,8 +53,8 @@ enum GroupNesting {
 
     /// Records that a group is about to join another group, and returns the number of this nesting.
     ///
-    /// nil: the outer group is inside the inner group. The caller has claimed the inner group for the queue of the outer group, so no other thread
-    /// nests it.
+    /// nil: the outer group is inside the inner group. The caller has claimed the inner group for the queue of the outer group,
+    /// so no other thread nests it.
     static func nest(_ inner: UInt64, in outer: UInt64) -> UInt64? { nested.withLock { $0.nest(inner, in: outer) } }
 
     /// Withdraws a nesting, because the queue of the outer group has refused the inner group. Another thread may have nested
