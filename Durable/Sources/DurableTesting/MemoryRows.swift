@@ -95,6 +95,12 @@ package final class MemoryRows: DurableRows {
         return unfinished { row in row.parent.map(parents.contains) == true }.map(\.id).sorted()
     }
 
+    package func waiting(in queue: QueueID, epochs: Range<Int64>) -> [OperationID] {
+        unfinished { row in
+            row.queue == queue && epochs.contains(row.epoch) && (row.state == .waiting || row.children > 0)
+        }.map(\.id).sorted()
+    }
+
     package func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) -> [ReadyEntry] {
         let rows = inState(.ready).filter { $0.queue == queue && $0.epoch == epoch && $0.kind == kind }
         let entries = rows.map { ReadyEntry(priority: $0.priority.rawValue, readyAt: $0.readyAt, id: $0.id) }

@@ -187,37 +187,23 @@ extension Reference {
 
     mutating func awaitOperations(_ lease: Lease, _ ids: [OperationID], _ position: Int64) -> ProgramReply? {
         guard var operation = running(lease), position == operation.history else { return nil }
-        for id in ids where operations[id] == nil || operations[id]?.isEnded == false && waits(id, for: lease.operation)
-        {
-            return nil
-        }
+        for id in ids where operations[id] == nil { return nil }
+        let open = ids.filter { operations[$0]?.isEnded == false }
+        var waiting = self
+        waiting.operations[operation.id]?.dependencies = Set(open)
+        if waiting.waitsForItself(operation.id) { return nil }
         if operation.isCancelRequested {
             endWork(operation.id, .cancelled)
             return .suspended(true)
         }
         operation.history += 1
         operations[operation.id] = operation
-        let open = ids.filter { operations[$0]?.isEnded == false }
         if open.isEmpty { return .suspended(false) }
         operation.becomeIdle()
         operation.wakeAt = nil
         operation.dependencies = Set(open)
         operations[operation.id] = operation
         return .suspended(true)
-    }
-
-    /// Whether the operation waits for the other operation, or is the other operation: through dependencies, children, and one
-    /// barrier.
-    private func waits(_ id: OperationID, for other: OperationID) -> Bool {
-        let awaited = awaited(by: id)
-        if awaited.contains(other) { return true }
-        return awaited.contains { later in
-            guard let later = operations[later], !later.isEnded else { return false }
-            return operations.values.contains { earlier in
-                earlier.queue == later.queue && earlier.epoch < later.epoch && !earlier.isEnded
-                    && self.awaited(by: earlier.id).contains(other)
-            }
-        }
     }
 
     /// The operation, and all that it waits for without barriers.
@@ -246,21 +232,6 @@ extension Reference {
             for other in others where operations[other]?.isEnded == false {
                 if other == id { return true }
                 if seen.insert(other).inserted { front.append(other) }
-            }
-        }
-        return false
-    }
-
-    /// Whether a child in the batch would wait for an operation that waits for the parent.
-    func childrenWait(_ batch: [NewOperation], for parent: OperationID) -> Bool {
-        var (front, seen) = (batch.indices.filter { batch[$0].isChild }, Set<Int>())
-        while let index = front.popLast() {
-            guard seen.insert(index).inserted else { continue }
-            for dependency in batch[index].after {
-                switch dependency {
-                case .member(let earlier): if batch.indices.contains(earlier) { front.append(earlier) }
-                case .existing(let id): if operations[id]?.isEnded == false, waits(id, for: parent) { return true }
-                }
             }
         }
         return false

@@ -124,9 +124,11 @@ extension Reference {
             isNew.append(true)
         }
         let resolved = resolved(batch, isNew, ids)
-        if let lease, childrenWait(resolved, for: lease.operation) { return nil }
         guard let order = try? topologicalOrder(resolved) else { return nil }
         for index in order where isNew[index] { insert(batch[index], ids[index], ids, lease) }
+        // A member that its failure policy ends at once waits for nothing.
+        settle()
+        if let lease, waitsForItself(lease.operation) { return nil }
         idLimit = OperationID(next)
         return .ids(ids)
     }

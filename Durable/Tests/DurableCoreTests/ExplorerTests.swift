@@ -13,8 +13,10 @@ import Testing
         for seed in Self.firstSeed..<Self.firstSeed + UInt64(Self.programs) { try await run(seed) }
     }
 
-    /// A cancelled operation that requests a wait.
-    @Test(arguments: [1015]) func `programs that once found a fault agree`(_ seed: UInt64) async throws {
+    /// - 1015: a cancelled operation requests a wait.
+    /// - 248: another member of the batch holds the unique key of a child.
+    /// - 415: a retried child waits for its parent through two barriers.
+    @Test(arguments: [1015, 248, 415]) func `programs that once found a fault agree`(_ seed: UInt64) async throws {
         try await run(seed)
     }
 

@@ -14,22 +14,9 @@ import Testing
         var barrier = NewOperation(name: "sum", queue: "q")
         barrier.isBarrier = true
         let batch = [NewOperation](repeating: barrier, count: barriers)
-        let apply: @Sendable (Database, (inout DurableMachine) throws -> Void) throws -> Void = { database, event in
-            let rows = SQLiteRows(database, now: Explorer.start, statements: SQLiteStatements())
-            var machine = DurableMachine(rows: rows, limits: DurableLimits())
-            try event(&machine)
-            try rows.flush()
-        }
         return try await database.write { database in
             try apply(database) { _ = try $0.add(batch) }
-            var count = 0
-            try withUnsafeMutablePointer(to: &count) { pointer in
-                let step: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { pointer in
-                    pointer?.assumingMemoryBound(to: Int.self).pointee += 1
-                    return 0
-                }
-                sqlite3_progress_handler(database.sqliteConnection, 1, step, pointer)
-                defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
+            return try countInstructions(database) {
                 try apply(database) { machine in
                     let worker = try machine.register("w", kinds: ["sum"], queues: ["q"], lease: .seconds(300))
                     let claims = try machine.claim(for: worker, slots: [("q", 9)], kinds: ["sum"])
@@ -40,7 +27,6 @@ import Testing
                     #expect(next.map(\.row.id) == [OperationID(2)])
                 }
             }
-            return count
         }
     }
 
@@ -48,5 +34,63 @@ import Testing
         let (few, many) = (try await instructions(10), try await instructions(2_000))
         #expect(few > 100)
         #expect(many < few + few / 4)
+    }
+
+    /// Returns the instructions of SQLite for a wait behind a barrier with many ready operations in front of it.
+    private func instructionsOfWait(_ operations: Int) async throws -> Int {
+        let database = try DatabaseQueue()
+        _ = try await Migrator.migrate(database)
+        func member(_ queue: String, isBarrier: Bool = false) -> NewOperation {
+            var new = NewOperation(name: "sum", queue: queue)
+            new.isBarrier = isBarrier
+            return new
+        }
+        let plain = [NewOperation](repeating: member("many"), count: operations)
+        let first = [member("p"), member("p", isBarrier: true)]
+        let batch = plain + [member("many", isBarrier: true), member("many")]
+        return try await database.write { database in
+            let lease = try apply(database) { machine in
+                _ = try machine.add(first)
+                _ = try machine.add(batch)
+                let worker = try machine.register("w", kinds: ["sum"], queues: ["p"], lease: .seconds(300))
+                return try machine.claim(for: worker, slots: [("p", 1)], kinds: ["sum"])[0].lease
+            }
+            let last = OperationID(Int64(first.count + batch.count))
+            return try countInstructions(database) {
+                try apply(database) { machine in
+                    let lease = try #require(lease)
+                    let reply = try machine.awaitOperations([last], name: "w", position: 0, by: lease)
+                    #expect(reply == .suspended)
+                }
+            }
+        }
+    }
+
+    @Test func `R3: the check of a wait through barriers visits only operations that wait`() async throws {
+        let (few, many) = (try await instructionsOfWait(10), try await instructionsOfWait(2_000))
+        #expect(few > 100)
+        #expect(many < few + few / 4)
+    }
+
+    private func apply<Reply>(_ database: Database, _ event: (inout DurableMachine) throws -> Reply) throws -> Reply {
+        let rows = SQLiteRows(database, now: Explorer.start, statements: SQLiteStatements())
+        var machine = DurableMachine(rows: rows, limits: DurableLimits())
+        let reply = try event(&machine)
+        try rows.flush()
+        return reply
+    }
+
+    private func countInstructions(_ database: Database, _ body: () throws -> Void) throws -> Int {
+        var count = 0
+        try withUnsafeMutablePointer(to: &count) { pointer in
+            let step: @convention(c) (UnsafeMutableRawPointer?) -> CInt = { pointer in
+                pointer?.assumingMemoryBound(to: Int.self).pointee += 1
+                return 0
+            }
+            sqlite3_progress_handler(database.sqliteConnection, 1, step, pointer)
+            defer { sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
+            try body()
+        }
+        return count
     }
 }

@@ -76,6 +76,81 @@ import Testing
         }
     }
 
+    /// Adds an operation behind a barrier of queue "x" that waits for the operation through a barrier of another queue.
+    private func addBehindTwoBarriers(of operation: OperationID, _ store: any DurableStore) async throws -> OperationID
+    {
+        let (barrier, behind) = (sum(in: "q", after: [operation], isBarrier: true), sum(in: "q"))
+        _ = try await store.commit { try $0.add([barrier]) }
+        let middle = try await store.commit { try $0.add([behind])[0] }
+        let second = sum(in: "x", after: [middle], isBarrier: true)
+        return try await store.commit { machine in
+            _ = try machine.add([second])
+            return try machine.add([sum(in: "x")])[0]
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R3: an operation does not wait for an operation behind two barriers that wait for it`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let store = test.store
+            let waiting = try await store.commit { try $0.add([sum(in: "p")])[0] }
+            let lease = try await start(store, "p")[0]
+            let behind = try await addBehindTwoBarriers(of: waiting, store)
+            let error = await #expect(throws: DurableError.self) {
+                try await store.commit { try $0.awaitOperations([behind], name: "w", position: 0, by: lease) }
+            }
+            guard case .cycle(let path)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(path.first == "operation \(waiting)" && path.last == path.first)
+            #expect(path.contains("operation \(behind)") && path.contains("a barrier of queue 'q'"))
+            // An operation behind barriers that do not wait for the operation is no cycle.
+            let (barrier, beside) = (sum(in: "y", isBarrier: true), sum(in: "y"))
+            let other = try await store.commit { try $0.add([barrier, beside])[1] }
+            let reply = try await store.commit {
+                try $0.awaitOperations([other], name: "w", position: 0, by: lease)
+            }
+            #expect(reply == .suspended)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R3: a child does not go behind barriers that wait for its parent, and waits for nothing behind them`(
+        _ kind: StoreKind
+    ) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            let parent = try await store.commit { try $0.add([sum(in: "p")])[0] }
+            let lease = try await start(store, "p")[0]
+            let behind = try await addBehindTwoBarriers(of: parent, store)
+            var through = sum(in: "free", isChild: true)
+            through.after = [.member(0)]
+            let batches = [
+                [sum(in: "x", isChild: true)], [sum(in: "x", isChild: true, isBarrier: true)],
+                [sum(in: "free", after: [behind], isChild: true)],
+                // The other member is behind one barrier, or behind two.
+                [sum(in: "q"), through], [sum(in: "x"), through], [sum(in: "p", isBarrier: true), through],
+            ]
+            for batch in batches {
+                let error = await #expect(throws: DurableError.self) {
+                    try await store.commit { try $0.add(batch, position: 0, by: lease) }
+                }
+                #expect(isCycle(error), "\(batch.map(\.queue)): \(String(describing: error))")
+            }
+            // In queue "q", the child precedes the barrier that waits for its parent.
+            let (barrier, second) = (sum(in: "y", isBarrier: true), sum(in: "y", isChild: true))
+            let children = try await store.commit {
+                _ = try $0.add([barrier])
+                return try $0.add([sum(in: "q", isChild: true), second], position: 0, by: lease)
+            }
+            let started = try await start(store, "q", 9)
+            #expect(started.map(\.operation) == [children[0]])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `R18: a child in the queue of an ancestor starts before a barrier that waits for the ancestor`(
         _ kind: StoreKind

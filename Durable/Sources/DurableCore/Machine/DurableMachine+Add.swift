@@ -17,9 +17,9 @@ extension DurableMachine {
         let kinds = try members.map { try rows.kind(named: $0.name) }
         let holders = try uniqueHolders(members, kinds: kinds)
         let batch = holders.isEmpty ? members : resolve(members, holders)
-        if let parent { try checkNoCycle(ofChildrenIn: batch, of: parent) }
         let order = try topologicalOrder(batch)
-        var next = try rows.reserveOperationIDs(batch.count - holders.count).rawValue
+        // A refused batch uses no identifiers, so that the reservation follows the last check.
+        var next = try rows.reserveOperationIDs(0).rawValue
         var ids: [OperationID] = []
         for index in batch.indices {
             switch holders[index] {
@@ -30,11 +30,16 @@ extension DurableMachine {
                 next += 1
             }
         }
-        for index in order where holders[index] == nil {
+        let new = order.filter { holders[$0] == nil }
+        for index in new {
             try insert(batch[index], id: ids[index], kind: kinds[index], ids: ids, parent: parent)
             if batch[index].isChild { parent?.children += 1 }
         }
-        if let parent { try put(parent) }
+        if let parent {
+            try put(parent)
+            try checkNoCycle(ofChildrenIn: batch, ids, new: new, of: parent)
+        }
+        _ = try rows.reserveOperationIDs(batch.count - holders.count)
         return ids
     }
 
@@ -101,6 +106,7 @@ extension DurableMachine {
         _ member: NewOperation, id: OperationID, kind: KindID, ids: [OperationID], parent: OperationRow?
     ) throws {
         var queue = try queue(rows.queue(named: member.queue).id)
+        let isAddedByOperation = parent != nil
         let parent = member.isChild ? parent : nil
         let epoch = member.isBarrier ? queue.openBarrier() : try self.epoch(in: queue, waitingFor: parent?.id)
         if member.isBarrier { put(queue) }
@@ -118,14 +124,14 @@ extension DurableMachine {
             work.changes.uniques.append(UniqueRow(kind: kind, key: key, operation: id, heldUntil: heldUntil))
         }
         work.changes.inputs[id] = member.input
-        try addEdges(to: &row, after: member.after, ids: ids)
+        try addEdges(to: &row, after: member.after, ids: ids, keepsEdges: isAddedByOperation)
         work.inserted.insert(id)
         try settle(&row)
     }
 
-    private mutating func addEdges(to row: inout OperationRow, after: [NewOperation.Dependency], ids: [OperationID])
-        throws
-    {
+    private mutating func addEdges(
+        to row: inout OperationRow, after: [NewOperation.Dependency], ids: [OperationID], keepsEdges: Bool
+    ) throws {
         var seen: Set<OperationID> = []
         for dependency in after {
             let id =
@@ -139,7 +145,9 @@ extension DurableMachine {
                 row.noteOutcome(of: dependency)
             } else {
                 row.pending += 1
-                work.changes.edges.append(Edge(dependency: id, dependent: row.id))
+                let edge = Edge(dependency: id, dependent: row.id)
+                work.changes.edges.append(edge)
+                if keepsEdges { work.edgesOfMembers[id, default: []].append(edge) }
             }
         }
     }

@@ -2,11 +2,18 @@
 // barrier in front of it.
 
 extension DurableMachine {
-    /// Throws `cycle` if an operation of the set waits for the operation, directly or through others.
+    /// Throws `cycle` if one of the operations waits for the operation: directly, through others, or through barriers.
     ///
-    /// Of a path through several barriers, the method finds the first one.
-    mutating func checkNoCycle(from row: OperationRow, to targets: Set<OperationID>) throws {
-        if targets.isEmpty { return }
+    /// O(operations that wait for the operation without a barrier). If one of those has a barrier behind it, also O(operations
+    /// that the others wait for).
+    ///
+    /// - Parameters:
+    ///   - targets: The stored operations that the operation, or one of its new children, waits for.
+    ///   - children: The new children of the operation, which only the working set has.
+    mutating func checkNoCycle(
+        from row: OperationRow, to targets: Set<OperationID>, throughNew children: [OperationID] = []
+    ) throws {
+        if targets.isEmpty, children.isEmpty { return }
         var cameFrom: [OperationID: OperationID] = [:]
         // The queues with a barrier behind an operation that waits for `row`, and the first epoch in front of it.
         var behind: [QueueID: Int64] = [:]
@@ -21,7 +28,9 @@ extension DurableMachine {
                 behind[waiting.queue] = min(behind[waiting.queue] ?? waiting.epoch, waiting.epoch)
             }
         }
-        if !behind.isEmpty { try checkNotBehind(behind, targets, from: row) }
+        // The last step of each other path leads through a barrier to one of the operations that were visited.
+        if behind.isEmpty { return }
+        try checkNotBehind(behind, from: row, to: children.isEmpty ? targets.sorted() : children)
     }
 
     /// Calls `visit` with the operation, and then round by round with the unfinished operations that wait for it without a
@@ -39,44 +48,31 @@ extension DurableMachine {
             let parents = found.compactMap { child in
                 child.parent.map { Edge(dependency: child.id, dependent: $0) }
             }
-            let edges = try rows.edges(from: found.map(\.id).sorted())
+            let ids = found.map(\.id).sorted()
+            let edges = try rows.edges(from: ids) + ids.flatMap { work.edgesOfMembers[$0] ?? [] }
             links = (edges + parents).filter { seen.insert($0.dependent).inserted }
             front = links.map(\.dependent)
         }
     }
 
-    /// Throws `cycle` if one of the operations, or one that they wait for, is behind a barrier that waits for the operation.
-    private mutating func checkNotBehind(
-        _ behind: [QueueID: Int64], _ targets: Set<OperationID>, from row: OperationRow
-    ) throws {
-        var (seen, front) = (targets, targets.sorted())
-        while !front.isEmpty {
-            try load(front)
-            for id in front {
-                guard let waiting = work.operations[id], !waiting.state.isEnded, let epoch = behind[waiting.queue],
-                    waiting.epoch > epoch
-                else { continue }
-                let name = try queue(waiting.queue).name
-                throw DurableError.cycle(
-                    ["operation \(row.id)", "operation \(id)", "a barrier of queue '\(name)'", "operation \(row.id)"])
-            }
-            let before = try rows.edges(to: front).map(\.dependency) + rows.unfinishedChildren(of: front)
-            front = before.filter { seen.insert($0).inserted }.sorted()
-        }
-    }
-
     /// Throws `cycle` if a child of the operation would wait for an operation that waits for the end of the operation.
     ///
-    /// - Parameter batch: The members, without those whose unique key is held.
-    mutating func checkNoCycle(ofChildrenIn batch: [NewOperation], of parent: OperationRow) throws {
+    /// - Parameters:
+    ///   - batch: The members. No member depends on one whose unique key is held.
+    ///   - ids: The identifiers of the members.
+    ///   - new: The indices of the new members, which the working set has.
+    mutating func checkNoCycle(
+        ofChildrenIn batch: [NewOperation], _ ids: [OperationID], new: [Int], of parent: OperationRow
+    ) throws {
         var (awaited, seen): (Set<OperationID>, Set<Int>) = ([], [])
-        var front = batch.indices.filter { batch[$0].isChild }
+        let children = new.filter { batch[$0].isChild }
+        var front = children
         while let index = front.popLast() {
             guard seen.insert(index).inserted else { continue }
             for dependency in batch[index].after {
                 switch dependency {
                 case .existing(let id): awaited.insert(id)
-                case .member(let earlier): if batch.indices.contains(earlier) { front.append(earlier) }
+                case .member(let earlier): front.append(earlier)
                 }
             }
         }
@@ -84,7 +80,10 @@ extension DurableMachine {
         let unfinished = try existingOperations(Array(awaited)).filter { row in
             !row.state.isEnded && row.parent != parent.id
         }
-        try checkNoCycle(from: parent, to: Set(unfinished.map(\.id)))
+        let members = try existingOperations(seen.map { ids[$0] })
+        // Without a dependency, a member waits only for barriers.
+        if unfinished.isEmpty, try members.allSatisfy({ try $0.epoch <= queue($0.queue).currentEpoch }) { return }
+        try checkNoCycle(from: parent, to: Set(unfinished.map(\.id)), throughNew: children.map { ids[$0] })
     }
 
     /// Returns the first epoch in a queue of an operation that waits for the operation, or of the operation itself; nil if there

@@ -90,6 +90,8 @@ struct WorkingSet {
     var touchedQueues: [QueueID: Int64] = [:]
     /// The operations that ended, and whose dependents have not been notified.
     var ended: [OperationID] = []
+    /// The new edges of operations that a running operation adds, by their dependencies.
+    var edgesOfMembers: [OperationID: [Edge]] = [:]
     var changes = Changes()
     var effects = Effects()
     var isChanged = false

@@ -85,6 +85,8 @@ public protocol DurableRows {
     mutating func edges(to dependents: [OperationID]) throws -> [Edge]
     mutating func edges(from dependencies: [OperationID]) throws -> [Edge]
     mutating func unfinishedChildren(of parents: [OperationID]) throws -> [OperationID]
+    /// Returns the unfinished operations in the epochs of the queue that wait for dependencies or have unfinished children.
+    mutating func waiting(in queue: QueueID, epochs: Range<Int64>) throws -> [OperationID]
     /// Returns the first operations of a lane, in the order of starts.
     mutating func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry]
     /// Returns scheduled and signal-awaiting operations whose wake instant has passed, the earliest first.

@@ -103,7 +103,7 @@ public struct DurableContext: Sendable {
     /// Later attempts receive the same end, also when the operation was purged or ran again meanwhile. An output above 64 KiB is
     /// an exception: later attempts read it from the operation.
     ///
-    /// - Throws: `DurableError.cycle` if the operation waits for this operation, also through a barrier. `DurableError.notSucceeded`.
+    /// - Throws: `DurableError.cycle` if the operation waits for this operation, also through barriers. `DurableError.notSucceeded`.
     ///   `DurableError.unknownOperation`. `DurableStepFailure` for an error that an earlier attempt caught, as for a step.
     ///   `DurableSuspension`, which the operation does not catch.
     @discardableResult
@@ -138,8 +138,8 @@ public struct DurableContext: Sendable {
     ///   - dependencies: The operations that end before the new operation starts.
     ///   - retry: The rule for retries.
     ///   - options: Further options. The named parameters have precedence.
-    /// - Throws: The errors of an addition to a queue. `DurableStepFailure` for an error that an earlier attempt caught, as for a
-    ///   step.
+    /// - Throws: The errors of an addition to a queue. `DurableError.cycle` for a child that would wait for an operation that waits
+    ///   for this operation, also through barriers. `DurableStepFailure` for an error that an earlier attempt caught, as for a step.
     @discardableResult
     public func add<Work: DurableOperation>(
         _ operation: Work, to queue: DurableQueue? = nil, isChild: Bool = false, priority: DurablePriority? = nil,

@@ -1,11 +1,11 @@
 /// The statements of a store in SQLite. All values are parameters.
 ///
 /// No statement replaces a row. A row may have columns of a newer version, which an update of the other columns keeps.
-/// Constants in a condition name states: 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
+/// Constants in a condition name states: 0 is waiting, 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
 enum SQL: Int, CaseIterable {
     case insertOperation, updateOperation, subtractPending, operation, input, insertInput, output, insertOutput
     case removeEdges, edgesTo, edgesFrom, insertEdge
-    case matching, children, ready, due, nextWake, expired, nextDeadline, firstBlocked, lastReady
+    case matching, children, waiting, ready, due, nextWake, expired, nextDeadline, firstBlocked, lastReady
     case running, cancelRequests, purgeable
     case removeOperation, removeInput, removeOutput, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case insertQueue, queueByName, queueByID, queues, updateQueue
@@ -84,6 +84,11 @@ enum SQL: Int, CaseIterable {
             AND (?4 IS NULL OR kind = ?4) ORDER BY id LIMIT ?5
             """
         case .children: "SELECT id FROM durable_operation WHERE parent = ?1 AND state < 7 ORDER BY id"
+        case .waiting:
+            """
+            SELECT id FROM durable_operation WHERE queue = ?1 AND epoch >= ?2 AND epoch < ?3 \
+            AND state < 7 AND (state = 0 OR children > 0)
+            """
         case .ready:
             """
             SELECT priority, ready_at, id FROM durable_operation WHERE queue = ?1 AND epoch = ?2 AND kind = ?3 \

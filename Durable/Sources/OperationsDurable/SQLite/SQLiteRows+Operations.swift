@@ -83,6 +83,14 @@ extension SQLiteRows {
         try parents.flatMap { parent in try ids(.children) { $0.bind(1, parent.rawValue) } }.sorted()
     }
 
+    func waiting(in queue: QueueID, epochs: Range<Int64>) throws -> [OperationID] {
+        try ids(.waiting) { query in
+            query.bind(1, queue.rawValue)
+            query.bind(2, epochs.lowerBound)
+            query.bind(3, epochs.upperBound)
+        }.sorted()
+    }
+
     func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry] {
         var entries: [ReadyEntry] = []
         entries.reserveCapacity(min(limit, 256))

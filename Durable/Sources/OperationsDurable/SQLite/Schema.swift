@@ -1,7 +1,7 @@
 /// The versioned schema of a store in SQLite. Each migration runs once, under the write lock of the database.
 enum Schema {
     /// The version that this library reads and writes.
-    static let version = 2
+    static let version = 3
 
     /// The migrations, in order. A published migration never changes.
     static let migrations: [String] = [
@@ -81,6 +81,11 @@ enum Schema {
         CREATE TABLE durable_event(
             number INTEGER PRIMARY KEY, operation INTEGER NOT NULL, queue INTEGER NOT NULL, kind INTEGER NOT NULL,
             state INTEGER NOT NULL, fence INTEGER NOT NULL, at INTEGER NOT NULL, reason TEXT);
+        """,
+        // A worker of version 2 misreads errors that an operation caught, so that it does not open the file any more.
+        """
+        UPDATE durable_meta SET value = 3 WHERE name = 'oldest_reader';
+        CREATE INDEX durable_waiting ON durable_operation(queue, epoch) WHERE state < 7 AND (state = 0 OR children > 0);
         """,
     ]
 }

@@ -83,6 +83,15 @@ extension PostgresRows {
         return try ids(.children) { $0.append(parents) }.sorted()
     }
 
+    func waiting(in queue: QueueID, epochs: Range<Int64>) throws -> [OperationID] {
+        try flushOperations()
+        return try ids(.waiting) { parameters in
+            parameters.append(queue.rawValue)
+            parameters.append(epochs.lowerBound)
+            parameters.append(epochs.upperBound)
+        }.sorted()
+    }
+
     func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry] {
         try flushOperations()
         return try run(.ready) { parameters in

@@ -2,12 +2,12 @@
 
 /// The statements of a store in PostgreSQL. All values are parameters, and one array of a parameter stands for a set.
 ///
-/// Constants in a condition name states: 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
+/// Constants in a condition name states: 0 is waiting, 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
 enum PostgresSQL: Int, CaseIterable {
     case setting, lockKey, lock, now, snapshot, flush, notify, exists
     case operations, insertOperations, updateOperations, subtractPending, inputs, insertInputs, output, saveOutputs
     case removeEdges, edgesTo, edgesFrom, insertEdges
-    case matching, children, ready, due, expired, wakes, firstBlocked, lastReady
+    case matching, children, waiting, ready, due, expired, wakes, firstBlocked, lastReady
     case running, cancelRequests, purgeable
     case removeOperations, removeInputs, removeOutputs, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case removeAttempts
@@ -108,6 +108,11 @@ enum PostgresSQL: Int, CaseIterable {
         case .children:
             """
             SELECT id FROM durable_operation WHERE parent IS NOT NULL AND parent = ANY($1::bigint[]) AND state < 7
+            """
+        case .waiting:
+            """
+            SELECT id FROM durable_operation WHERE queue = $1::bigint AND epoch >= $2::bigint AND epoch < $3::bigint \
+            AND state < 7 AND (state = 0 OR children > 0)
             """
         case .ready:
             """

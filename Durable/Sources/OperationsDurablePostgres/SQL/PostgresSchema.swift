@@ -84,6 +84,11 @@ enum PostgresSchema {
             number bigint PRIMARY KEY, operation bigint NOT NULL, queue bigint NOT NULL, kind bigint NOT NULL,
             state bigint NOT NULL, fence bigint NOT NULL, at bigint NOT NULL, reason text);
         """,
+        // A worker of version 2 misreads errors that an operation caught, so that it does not open the database any more.
+        """
+        UPDATE durable_meta SET number = 3 WHERE name = 'oldest_reader';
+        CREATE INDEX durable_waiting ON durable_operation(queue, epoch) WHERE state < 7 AND (state = 0 OR children > 0);
+        """,
     ]
 }
 #endif
