@@ -8,14 +8,17 @@ import Testing
 
 @Suite struct BarrierCostTests {
     /// Returns the instructions of SQLite for the claim and the end of the first of many waiting barriers.
-    private func instructions(_ barriers: Int) async throws -> Int {
+    private func instructions(_ barriers: Int, limit: Int? = nil) async throws -> Int {
         let database = try DatabaseQueue()
         _ = try await Migrator.migrate(database)
         var barrier = NewOperation(name: "sum", queue: "q")
         barrier.isBarrier = true
         let batch = [NewOperation](repeating: barrier, count: barriers)
         return try await database.write { database in
-            try apply(database) { _ = try $0.add(batch) }
+            try apply(database) { machine in
+                _ = try machine.add(batch)
+                try machine.setLimit(limit, queue: "q")
+            }
             return try countInstructions(database) {
                 try apply(database) { machine in
                     let worker = try machine.register("w", kinds: ["sum"], queues: ["q"], lease: .seconds(300))
@@ -28,6 +31,14 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test func `R17: the cost of a claim in a queue with a limit does not grow with the number of waiting barriers`()
+        async throws
+    {
+        let (few, many) = (try await instructions(10, limit: 5), try await instructions(2_000, limit: 5))
+        #expect(few > 100)
+        #expect(many < few + few / 4)
     }
 
     @Test func `R18: the cost of a barrier does not grow with the number of waiting barriers`() async throws {

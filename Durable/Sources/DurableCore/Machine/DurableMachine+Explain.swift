@@ -60,15 +60,17 @@ extension DurableMachine {
     /// Returns everything of the queue and the workers that prevents the start of a ready operation.
     private mutating func obstacles(of row: OperationRow, name: String) throws -> [DurableExplanation.Reason] {
         let queue = try rows.queue(row.queue)
-        let counters = try rows.counters(of: row.queue)
         var reasons: [DurableExplanation.Reason] = []
         if queue.isSuspended { reasons.append(.queueSuspended(queue.name)) }
         if row.epoch > queue.currentEpoch {
-            let earlier = counters.filter { $0.key.epoch != Counter.ended && $0.key.epoch < row.epoch }
+            let earlier = try rows.counters(of: row.queue).filter { counter, _ in
+                counter.epoch != Counter.ended && counter.epoch < row.epoch
+            }
             reasons.append(.barrier(queue: queue.name, unfinished: Int(earlier.values.reduce(0, +))))
         }
-        let running = counters.filter { $0.key.state == .running }.values.reduce(0, +)
-        if let limit = queue.limit, running >= limit { reasons.append(.limitOfQueue(queue.name, limit: Int(limit))) }
+        if let limit = queue.limit, try rows.runningCount(of: row.queue) >= limit {
+            reasons.append(.limitOfQueue(queue.name, limit: Int(limit)))
+        }
         if let rate = queue.rate, rate.allowance(filledAt: queue.rateFilledAt, now: now) == 0 {
             let next = rate.instant(permitting: 1, filledAt: queue.rateFilledAt, now: now)
             reasons.append(.rateOfQueue(queue.name, until: next))

@@ -104,7 +104,7 @@ public protocol DurableRows {
     mutating func counters(of queue: QueueID, epoch: Int64) throws -> [Counter: Int64]
     /// Returns the first epoch of the queue with an unfinished operation, from the given epoch on.
     mutating func firstEpoch(of queue: QueueID, from epoch: Int64) throws -> Int64?
-    /// Returns the number of running operations of the queue.
+    /// Returns the number of running operations of the queue. The time does not depend on the number of epochs.
     mutating func runningCount(of queue: QueueID) throws -> Int64
     mutating func key(_ name: KeyName) throws -> KeyRow?
     mutating func keys(of queue: QueueID) throws -> [KeyRow]

@@ -19,7 +19,11 @@ extension SQL {
         case .epochCounters:
             "SELECT epoch, kind, state, count FROM durable_counter WHERE queue = ?1 AND epoch = ?2"
         case .firstEpoch: "SELECT min(epoch) FROM durable_counter WHERE queue = ?1 AND epoch >= ?2"
-        case .runningCount: "SELECT sum(count) FROM durable_counter WHERE queue = ?1 AND state = 4"
+        // Without statistics, SQLite would read the counters of all epochs by the primary key.
+        case .runningCount:
+            """
+            SELECT sum(count) FROM durable_counter INDEXED BY durable_counter_running WHERE queue = ?1 AND state = 4
+            """
         case .addCounter:
             """
             INSERT INTO durable_counter(queue, epoch, kind, state, count) VALUES (?1, ?2, ?3, ?4, ?5) \

@@ -88,6 +88,7 @@ enum PostgresSchema {
         """
         UPDATE durable_meta SET number = 3 WHERE name = 'oldest_reader';
         CREATE INDEX durable_waiting ON durable_operation(queue, epoch) WHERE state < 7 AND (state = 0 OR children > 0);
+        CREATE INDEX durable_counter_running ON durable_counter(queue) WHERE state = 4;
         """,
     ]
 }

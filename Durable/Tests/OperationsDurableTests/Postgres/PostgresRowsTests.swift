@@ -106,6 +106,27 @@ import Testing
         }
     }
 
+    @Test func `R17: a claim in a queue with a limit reads no counters of waiting barriers in PostgreSQL`() async throws
+    {
+        try await withPostgres { server, schema in
+            let connection = try server.connection(schema)
+            _ = try PostgresMigrator.migrate(connection)
+            // One running operation, and one barrier in each epoch that follows.
+            _ = try connection.run(
+                text: """
+                    INSERT INTO durable_counter SELECT 1, epoch, 1, CASE epoch WHEN 0 THEN 4 ELSE 3 END, 1 \
+                    FROM generate_series(0, 2000) AS epoch
+                    """, [])
+            _ = try connection.run(text: "PREPARE test_running AS \(PostgresSQL.runningCount.text)", [])
+            for isAnalyzed in [false, true] {
+                if isAnalyzed { try connection.execute("ANALYZE durable_counter") }
+                let plan = try connection.run(text: "EXPLAIN (ANALYZE, TIMING OFF) EXECUTE test_running(1)", [])
+                let steps = (0..<plan.count).map { plan.text($0, 0) }.joined(separator: "\n")
+                #expect(steps.contains("durable_counter_running") && !steps.contains("Removed by Filter"), "\(steps)")
+            }
+        }
+    }
+
     @Test func `each statement on a growing table of PostgreSQL uses an index`() async throws {
         let growing = [
             "operation", "input", "output", "edge", "unique", "history", "signal", "counter", "key", "attempt", "event",
