@@ -360,14 +360,22 @@ import Testing
 
     @Test func `a process that is frozen within a transaction delays the others for a limited time`() async throws {
         try await withStore { server, schema, store in
-            let frozen = try server.connection(schema)
-            try frozen.execute("SET idle_in_transaction_session_timeout = 100; BEGIN")
+            let (frozen, observer) = (try server.connection(schema), try server.connection(schema))
+            try frozen.execute("BEGIN")
             var key = PostgresParameters()
             key.append(frozen.lockKey)
             key.append("on")
             try frozen.run(.lock, key)
-            // The addition waits for the lock until the server ends the session of the frozen process.
-            let sum = try await DurableQueue("q", in: store).add(Sum(a: 1, b: 2))
+            let process = try frozen.run(text: "SELECT pg_backend_pid()", []).text(0, 0)
+            async let addition = DurableQueue("q", in: store).add(Sum(a: 1, b: 2))
+            let blocked = "SELECT count(*) FROM pg_stat_activity WHERE \(process) = ANY(pg_blocking_pids(pid))"
+            try await poll("the addition waits for the lock") {
+                try observer.run(text: blocked, []).text(0, 0) == "1"
+            }
+            // A timeout before this point could end the session on a slow machine before it has the lock.
+            try frozen.execute("SET idle_in_transaction_session_timeout = 100")
+            // The addition waits until the server ends the session of the frozen process.
+            let sum = try await addition
             #expect(try await sum.state == .ready)
             #expect(throws: PostgresFailure.self) { try frozen.commit() }
         }
