@@ -15,11 +15,7 @@ final class SQLiteRows: DurableRows {
     private var queuesByID: [QueueID: QueueRow] = [:]
     private var queueIDs: [ExactName: QueueID] = [:]
     private var changedQueues: Set<QueueID> = []
-    /// The counters of epochs that the transaction has loaded, with its changes.
-    private var counters: [EpochName: [Counter: Int64]] = [:]
-    /// The numbers of running operations that the transaction has loaded, with its changes.
-    private var running: [QueueID: Int64] = [:]
-    private var counterChanges: [Counter: Int64] = [:]
+    private var counterChanges = CounterChanges()
     private var numbers: [String: Int64] = [:]
     private var changedNumbers: Set<String> = []
 
@@ -60,7 +56,7 @@ final class SQLiteRows: DurableRows {
         for id in changedQueues.sorted() {
             if let row = queuesByID[id] { try update(row) }
         }
-        for (counter, change) in counterChanges where change != 0 {
+        for (counter, change) in counterChanges.changes where change != 0 {
             try run(.addCounter) { query in
                 query.bind(counter)
                 query.bind(5, change)
@@ -79,7 +75,7 @@ final class SQLiteRows: DurableRows {
     /// Discards the rows in memory, so that the next event loads them again.
     func forget() {
         (queuesByID, queueIDs, changedQueues) = ([:], [:], [])
-        (counters, running, counterChanges, numbers, changedNumbers) = ([:], [:], [:], [:], [])
+        (counterChanges, numbers, changedNumbers) = (CounterChanges(), [:], [])
     }
 
     // MARK: - Identifiers
@@ -202,20 +198,21 @@ final class SQLiteRows: DurableRows {
 
     // MARK: - Counters
 
+    func count(_ counter: Counter, by change: Int64) { counterChanges.count(counter, by: change) }
+
     func counters(of queue: QueueID) throws -> [Counter: Int64] {
-        withChanges(try stored(.counters, queue) { $0.bind(1, queue.rawValue) }) { $0.queue == queue }
+        counterChanges.counters(of: queue, stored: try stored(.counters, queue) { $0.bind(1, queue.rawValue) })
     }
 
     func counters(of queue: QueueID, epoch: Int64) throws -> [Counter: Int64] {
-        let name = EpochName(queue: queue, epoch: epoch)
-        if let known = counters[name] { return known }
-        let stored = try stored(.epochCounters, queue) { query in
-            query.bind(1, queue.rawValue)
-            query.bind(2, epoch)
+        try counterChanges.counters(of: EpochName(queue: queue, epoch: epoch), load: storedCounters)
+    }
+
+    private func storedCounters(of name: EpochName) throws -> [Counter: Int64] {
+        try stored(.epochCounters, name.queue) { query in
+            query.bind(1, name.queue.rawValue)
+            query.bind(2, name.epoch)
         }
-        let found = withChanges(stored) { $0.epochName == name }
-        counters[name] = found
-        return found
     }
 
     private func stored(_ sql: SQL, _ queue: QueueID, _ bind: (SQLiteQuery) -> Void) throws -> [Counter: Int64] {
@@ -227,52 +224,24 @@ final class SQLiteRows: DurableRows {
         return found
     }
 
-    private func withChanges(
-        _ stored: [Counter: Int64], _ isIncluded: (Counter) -> Bool
-    ) -> [Counter: Int64] {
-        var found = stored
-        for (counter, change) in counterChanges where isIncluded(counter) { found[counter, default: 0] += change }
-        return found.filter { $0.value != 0 }
-    }
-
     func firstEpoch(of queue: QueueID, from epoch: Int64) throws -> Int64? {
-        // The counters of an epoch that the transaction has changed may be zero, or missing in the database.
-        var next: Int64? = epoch
-        while let epoch = next {
-            if try !counters(of: queue, epoch: epoch).isEmpty { return epoch }
-            let changed = counterChanges.keys.lazy.filter { $0.queue == queue && $0.epoch > epoch }.map(\.epoch).min()
-            next = try [storedEpoch(of: queue, from: epoch + 1), changed].compactMap { $0 }.min()
+        try counterChanges.firstEpoch(of: queue, from: epoch, load: storedCounters) { epoch in
+            var found: Int64?
+            try run(.firstEpoch) { query in
+                query.bind(1, queue.rawValue)
+                query.bind(2, epoch)
+            } row: {
+                found = $0.optionalInt(0)
+            }
+            return found
         }
-        return nil
-    }
-
-    private func storedEpoch(of queue: QueueID, from epoch: Int64) throws -> Int64? {
-        var found: Int64?
-        try run(.firstEpoch) { query in
-            query.bind(1, queue.rawValue)
-            query.bind(2, epoch)
-        } row: {
-            found = $0.optionalInt(0)
-        }
-        return found
     }
 
     func runningCount(of queue: QueueID) throws -> Int64 {
-        if let known = running[queue] { return known }
-        var count: Int64 = 0
-        try run(.runningCount, { $0.bind(1, queue.rawValue) }, row: { count = $0.int(0) })
-        for (counter, change) in counterChanges where counter.queue == queue && counter.state == .running {
-            count += change
+        try counterChanges.runningCount(of: queue) {
+            var count: Int64 = 0
+            try run(.runningCount, { $0.bind(1, queue.rawValue) }, row: { count = $0.int(0) })
+            return count
         }
-        running[queue] = count
-        return count
-    }
-
-    func count(_ counter: Counter, by change: Int64) {
-        counterChanges[counter, default: 0] += change
-        if counter.state == .running, let known = running[counter.queue] { running[counter.queue] = known + change }
-        guard let known = counters[counter.epochName] else { return }
-        let sum = (known[counter] ?? 0) + change
-        counters[counter.epochName]?[counter] = sum == 0 ? nil : sum
     }
 }

@@ -30,11 +30,7 @@ final class PostgresRows: DurableRows {
     private var queuesByID: [QueueID: QueueRow] = [:]
     private var queueIDs: [ExactName: QueueID] = [:]
     private var changedQueues: Set<QueueID> = []
-    /// The counters of epochs that the transaction has loaded, with its changes.
-    private var counters: [EpochName: [Counter: Int64]] = [:]
-    /// The numbers of running operations that the transaction has loaded, with its changes.
-    private var running: [QueueID: Int64] = [:]
-    private var counterChanges: [Counter: Int64] = [:]
+    private var counterChanges = CounterChanges()
     /// The numbers of the store; nil before the transaction loads them.
     private var numbers: [String: Int64]?
     private var changedNumbers: [String: Int64] = [:]
@@ -83,9 +79,9 @@ final class PostgresRows: DurableRows {
             guard let row = queuesByID[id] else { continue }
             try run(.updateQueue) { $0.append(row) }
         }
-        let counters = counterChanges.filter { $0.value != 0 }.sorted { $0.key.order < $1.key.order }
+        let counters = counterChanges.changes.filter { $0.value != 0 }.sorted { $0.key.order < $1.key.order }
         try run(.addCounters, set: counters, PostgresColumn.counters)
-        let less = counters.filter { $0.value < 0 && mayBeZero($0.key) }
+        let less = counters.filter { $0.value < 0 && counterChanges.mayBeZero($0.key) }
         try run(.removeCounters, set: less, Array(PostgresColumn.counters.dropLast()))
         let changed = changedNumbers.sorted { $0.key < $1.key }
         try run(.setNumbers, set: changed, [PostgresColumn(text: \.key), PostgresColumn(int: \.value)])
@@ -96,7 +92,7 @@ final class PostgresRows: DurableRows {
     func forget() {
         (operations, changes, keys, workerRows, wakes) = ([:], PostgresChanges(), [:], [:], nil)
         (queuesByID, queueIDs, changedQueues) = ([:], [:], [])
-        (counters, running, counterChanges, numbers, changedNumbers) = ([:], [:], [:], nil, [:])
+        (counterChanges, numbers, changedNumbers) = (CounterChanges(), nil, [:])
     }
 
     // MARK: - Identifiers
@@ -183,71 +179,38 @@ final class PostgresRows: DurableRows {
 
     // MARK: - Counters
 
+    func count(_ counter: Counter, by change: Int64) { counterChanges.count(counter, by: change) }
+
     func counters(of queue: QueueID) throws -> [Counter: Int64] {
         let stored = try run(.counters) { $0.append(queue.rawValue) }.map { $0.counter(of: queue) }
-        return withChanges(Dictionary(uniqueKeysWithValues: stored)) { $0.queue == queue }
+        return counterChanges.counters(of: queue, stored: Dictionary(uniqueKeysWithValues: stored))
     }
 
     func counters(of queue: QueueID, epoch: Int64) throws -> [Counter: Int64] {
-        let name = EpochName(queue: queue, epoch: epoch)
-        if let known = counters[name] { return known }
-        let stored = try run(.epochCounters) { parameters in
-            parameters.append(queue.rawValue)
-            parameters.append(epoch)
-        }.map { $0.counter(of: queue) }
-        let found = withChanges(Dictionary(uniqueKeysWithValues: stored)) { $0.epochName == name }
-        counters[name] = found
-        return found
+        try counterChanges.counters(of: EpochName(queue: queue, epoch: epoch), load: storedCounters)
     }
 
-    private func withChanges(
-        _ stored: [Counter: Int64], _ isIncluded: (Counter) -> Bool
-    ) -> [Counter: Int64] {
-        var found = stored
-        for (counter, change) in counterChanges where isIncluded(counter) { found[counter, default: 0] += change }
-        return found.filter { $0.value != 0 }
+    private func storedCounters(of name: EpochName) throws -> [Counter: Int64] {
+        let stored = try run(.epochCounters) { parameters in
+            parameters.append(name.queue.rawValue)
+            parameters.append(name.epoch)
+        }.map { $0.counter(of: name.queue) }
+        return Dictionary(uniqueKeysWithValues: stored)
     }
 
     func firstEpoch(of queue: QueueID, from epoch: Int64) throws -> Int64? {
-        // The counters of an epoch that the transaction has changed may be zero, or missing in the database.
-        var next: Int64? = epoch
-        while let epoch = next {
-            if try !counters(of: queue, epoch: epoch).isEmpty { return epoch }
-            let changed = counterChanges.keys.lazy.filter { $0.queue == queue && $0.epoch > epoch }.map(\.epoch).min()
-            next = try [storedEpoch(of: queue, from: epoch + 1), changed].compactMap { $0 }.min()
+        try counterChanges.firstEpoch(of: queue, from: epoch, load: storedCounters) { epoch in
+            try run(.firstEpoch) { parameters in
+                parameters.append(queue.rawValue)
+                parameters.append(epoch)
+            }.first?.optionalInt(0)
         }
-        return nil
-    }
-
-    private func storedEpoch(of queue: QueueID, from epoch: Int64) throws -> Int64? {
-        try run(.firstEpoch) { parameters in
-            parameters.append(queue.rawValue)
-            parameters.append(epoch)
-        }.first?.optionalInt(0)
     }
 
     func runningCount(of queue: QueueID) throws -> Int64 {
-        if let known = running[queue] { return known }
-        var count = try run(.runningCount) { $0.append(queue.rawValue) }.first?.optionalInt(0) ?? 0
-        for (counter, change) in counterChanges where counter.queue == queue && counter.state == .running {
-            count += change
+        try counterChanges.runningCount(of: queue) {
+            try run(.runningCount) { $0.append(queue.rawValue) }.first?.optionalInt(0) ?? 0
         }
-        running[queue] = count
-        return count
-    }
-
-    /// Whether the transaction cannot exclude that the counter is zero.
-    private func mayBeZero(_ counter: Counter) -> Bool {
-        guard let known = counters[counter.epochName] else { return true }
-        return known[counter] == nil
-    }
-
-    func count(_ counter: Counter, by change: Int64) {
-        counterChanges[counter, default: 0] += change
-        if counter.state == .running, let known = running[counter.queue] { running[counter.queue] = known + change }
-        guard let known = counters[counter.epochName] else { return }
-        let sum = (known[counter] ?? 0) + change
-        counters[counter.epochName]?[counter] = sum == 0 ? nil : sum
     }
 }
 
