@@ -139,6 +139,43 @@ import Testing
         }
     }
 
+    @Test func `the distance of two instants does not overflow, and each date has an instant`() {
+        let (first, last) = (DurableInstant(microseconds: .min), DurableInstant(microseconds: .max))
+        #expect(last - first == .microseconds(Int64.max) + .microseconds(Int64.max) + .microseconds(1))
+        #expect(first - last == .zero - (last - first))
+        #expect((last - first).microseconds == .max)
+        #expect(DurableInstant(Date(timeIntervalSinceReferenceDate: -.infinity)) == first)
+        for seconds in [Double.infinity, .nan, -.nan, .signalingNaN, .greatestFiniteMagnitude] {
+            #expect(DurableInstant(Date(timeIntervalSinceReferenceDate: seconds)) == last)
+        }
+    }
+
+    /// Sleeps until a date that is no number.
+    struct Sleepless: DurableOperation {
+        static let name = "sleepless"
+        func run(_ context: DurableContext) async throws {
+            try await context.sleep(until: Date(timeIntervalSinceReferenceDate: .nan))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a date that is no number is refused`(_ kind: StoreKind) async throws {
+        try await withStore(kind) { test in
+            let queue = DurableQueue("q", in: test.store)
+            let error = DurableError.invalidValue("the date is not a number")
+            var options = DurableOptions()
+            options.notBefore = Date(timeIntervalSinceReferenceDate: .nan)
+            await #expect(throws: error) { try await queue.add(Sum(a: 1, b: 1), options: options) }
+            #expect(try await queue.counts().isEmpty)
+            let handle = try await queue.add(Sleepless())
+            try await withWorker(test.store, [Sleepless.self]) {
+                await #expect(throws: DurableError.notSucceeded(handle.id, .failed, reason: "\(error)")) {
+                    try await handle.value
+                }
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `inputs that no version of the library wrote run or fail with a reason`(_ kind: StoreKind) async throws {
         try await withStore(kind) { test in

@@ -15,7 +15,10 @@ public struct DurableInstant: Hashable, Comparable, Sendable, Codable {
     }
 
     /// Returns the distance from the second instant to the first instant.
-    public static func - (a: Self, b: Self) -> Duration { .microseconds(a.microseconds - b.microseconds) }
+    public static func - (a: Self, b: Self) -> Duration {
+        // A duration has the range of the distance, and `Int64` does not.
+        .microseconds(a.microseconds) - .microseconds(b.microseconds)
+    }
 
     package func advanced(byMicroseconds distance: Int64) -> Self {
         let (sum, overflow) = microseconds.addingReportingOverflow(distance)

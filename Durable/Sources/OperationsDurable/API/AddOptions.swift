@@ -39,12 +39,13 @@ public struct DurableOptions: Sendable {
         (self.limitKey, self.timeout, self.deadline, self.isBarrier) = (limitKey, timeout, deadline, isBarrier)
     }
 
-    func apply(to operation: inout NewOperation) {
+    /// - Throws: `DurableError.invalidValue` if `notBefore` is not a number.
+    func apply(to operation: inout NewOperation) throws(DurableError) {
         operation.priority = priority
         operation.failurePolicy = dependencyFailurePolicy
         operation.retry = retry
         if let notBefore {
-            operation.start = .at(DurableInstant(notBefore))
+            operation.start = .at(try DurableInstant(checking: notBefore))
         } else if let delay {
             operation.start = .after(delay)
         }
@@ -55,10 +56,16 @@ public struct DurableOptions: Sendable {
 
 extension DurableInstant {
     /// Creates the instant of a date. The instant of a date outside the range is the first or the last instant.
+    ///
+    /// The instant of a date that is not a number is the last instant. Additions and sleeps refuse such a date.
     public init(_ date: Date) {
         let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
-        precondition(!microseconds.isNaN, "the date is not a number")
-        let clamped = microseconds < 0 ? Int64.min : Int64.max
-        self.init(microseconds: Int64(exactly: microseconds) ?? clamped)
+        self.init(microseconds: Int64(exactly: microseconds) ?? (microseconds < 0 ? .min : .max))
+    }
+
+    /// - Throws: `DurableError.invalidValue` if the date is not a number.
+    init(checking date: Date) throws(DurableError) {
+        if date.timeIntervalSince1970.isNaN { throw .invalidValue("the date is not a number") }
+        self.init(date)
     }
 }

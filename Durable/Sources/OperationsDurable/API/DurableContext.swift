@@ -61,8 +61,8 @@ public struct DurableContext: Sendable {
 
     /// Releases slot and lease until the instant. The operation then runs again, on any machine, from its beginning.
     ///
-    /// - Throws: `DurableSuspension`, which the operation does not catch.
-    public func sleep(until date: Date) async throws { try await sleep(.at(DurableInstant(date))) }
+    /// - Throws: `DurableSuspension`, which the operation does not catch. `DurableError.invalidValue` if the date is not a number.
+    public func sleep(until date: Date) async throws { try await sleep(.at(DurableInstant(checking: date))) }
 
     /// Releases slot and lease for the duration. The operation then runs again, on any machine, from its beginning.
     ///

@@ -80,7 +80,7 @@ public struct DurableQueue: Sendable {
         _ options: DurableOptions
     ) throws -> NewOperation {
         var new = NewOperation(name: Work.name, queue: name, input: try Payload.encode(operation, of: "input"))
-        options.apply(to: &new)
+        try options.apply(to: &new)
         if let priority { new.priority = priority }
         if let retry { new.retry = retry }
         new.after = dependencies.map { .existing($0.id) }
