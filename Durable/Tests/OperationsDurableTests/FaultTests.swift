@@ -160,6 +160,20 @@ import Testing
         }
     }
 
+    @Test func `R26: a worker of version 2, which misreads caught errors, does not open the file`() async throws {
+        try await withTemporaryFile { path in
+            _ = try await SQLiteStore(path: path)
+            let numbers = try await DatabaseQueue(path: path).read { database in
+                try Row.fetchAll(
+                    database, sql: "SELECT name, value FROM durable_meta WHERE name IN ('schema', 'oldest_reader')"
+                )
+                .reduce(into: [:]) { $0[$1["name"] as String] = $1["value"] as Int }
+            }
+            // A worker refuses the file if the oldest reader is newer than the worker.
+            #expect(numbers == ["schema": 3, "oldest_reader": 3])
+        }
+    }
+
     @Test func `R26: all statements of a worker of version 1 run on this schema`() async throws {
         try await withTemporaryFile { path in
             let store = try await SQLiteStore(path: path)
