@@ -10,7 +10,7 @@ import Synchronization
 /// | plan      | a worker that attends the queue                               | any other worker                                 |
 /// |-----------|---------------------------------------------------------------|--------------------------------------------------|
 /// | `untried` | sprints while operations are tiny, and then begins `shared`   | attends, or leaves, if operations are short      |
-/// | `shared`  | stops attending                                               | stays; if sharing is slower, it begins `alone`   |
+/// | `shared`  | stops attending                                               | stays; if sharing is no better, begins `alone`   |
 /// | `alone`   | sprints while operations are short, and then begins `untried` | attends, or leaves                               |
 ///
 /// A result expires, because the next operations may be others.
@@ -83,13 +83,13 @@ enum SprintPlan: Equatable {
             return false
         case .shared(let alone, _):
             if interval.attends { return false }
-            if interval.busy < Self.tiny {
-                self = .untried
-                return true
+            if interval.busy >= Self.tiny {
+                // Sharing has to save a fifth of the time.
+                let share = alone * UInt64(interval.workers)
+                let isSlower = interval.workers > 1 && 5 * interval.busy >= 4 * share
+                let weight = isSlower ? (interval.busy >= 2 * share ? 2 : 1) : 0
+                guard objections.suffice(with: interval, of: weight) else { return false }
             }
-            // Sharing has to save a fifth of the time.
-            let isSlower = interval.workers > 1 && 5 * interval.busy >= 4 * alone * UInt64(interval.workers)
-            guard objections.suffice(with: interval, of: isSlower ? 1 : 0) else { return false }
             self = .alone(alone, expires: interval.end + Self.lifeOfAlone)
             return true
         case .alone(let alone, _):
