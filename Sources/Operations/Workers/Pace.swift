@@ -34,7 +34,6 @@ struct Pace {
         var new = old
         let sprints = new.sprints(after: interval, &objections)
         if new != old { plan.store(new) }
-        if sprints != attends { objections = SprintPlan.Objections() }
         return sprints
     }
 }

@@ -69,6 +69,13 @@ enum SprintPlan: Equatable {
     /// one does.
     mutating func sprints(after interval: Interval, _ objections: inout Objections) -> Bool {
         if interval.end >= expires { self = .untried }
+        let sprints = decide(after: interval, &objections)
+        // Objections to one mode say nothing about the other one.
+        if sprints != interval.attends { objections = Objections() }
+        return sprints
+    }
+
+    private mutating func decide(after interval: Interval, _ objections: inout Objections) -> Bool {
         switch self {
         case .untried:
             guard interval.attends else {

@@ -34,6 +34,7 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
         queue.removeObserver(observer, forKeyPath: "operationCount")
     }
+
     /// The worker that makes the first operation leave frees a place of the queue, and resumes the task. The executor of the
     /// task keeps the worker until the second operation has run.
     @Test(arguments: [true, false])
