@@ -109,7 +109,7 @@ extension OperationQueue {
             // Under the lock: a caller that sees the end finds that the operation has left (rule W3).
             let lifecycle = operation.markFinished()
             var look = Look()
-            let resumesTasks = section.pointee.policiesResumeTasks
+            let resumesTasks = section.pointee.policies.resumeTasks
             if let worker {
                 let claims = worker.claims && !lifecycle.containsAny([.hasCompletionBlock, .hasWaiters])
                 if claims, !resumesTasks, !section.pointee.machine.schedule.isEmpty {
@@ -153,13 +153,8 @@ extension OperationQueue {
     @inline(__always)
     private func claimCall(_ worker: LeavingWorker, _ state: inout State) -> Bool {
         guard worker.claims, !state.machine.schedule.hasStartable, state.policies.isEmpty else { return false }
-        return !state.mayResumeTasks && signal.claimCallForSlot(worker.level)
+        return state.idle?.hasTask != true && signal.claimCallForSlot(worker.level)
     }
-}
-
-extension OperationQueue.State {
-    /// Whether the end of this section resumes a task that waited for the queue to become empty.
-    fileprivate var mayResumeTasks: Bool { idle?.waiters.contains { $0.isTask } ?? false }
 }
 
 extension Lifecycle {

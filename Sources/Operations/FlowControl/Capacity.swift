@@ -128,7 +128,7 @@ final class CapacityGate: QueuePolicy, AdditionPolicy, @unchecked Sendable {
     }
 
     func changed(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool, in state: inout OperationQueue.State) {
-        note(operation, lifecycle, arrival: state.arrival(of: operation))
+        note(operation, lifecycle, arrival: state.policies.arrival(of: operation))
     }
 
     func claimed(
@@ -138,7 +138,7 @@ final class CapacityGate: QueuePolicy, AdditionPolicy, @unchecked Sendable {
     }
 
     func putBack(_ operation: Operation, _ lifecycle: Lifecycle, hasBegun: Bool, in state: inout OperationQueue.State) {
-        note(operation, operation.word.lifecycle, arrival: state.arrival(of: operation))
+        note(operation, operation.word.lifecycle, arrival: state.policies.arrival(of: operation))
     }
 
     func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {

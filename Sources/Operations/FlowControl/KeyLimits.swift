@@ -175,10 +175,12 @@ extension OperationQueue.State {
             return OperationQueue.Arrival(arrival: arrival, operation: operation)
         }
     }
+}
 
+extension QueuePolicies {
     /// Returns the time at which a member was added.
     func arrival(of operation: Operation) -> UInt64 {
-        policies.first(KeyPolicy.self)?.arrival(of: operation.scheduleID) ?? operation.arrival
+        first(KeyPolicy.self)?.arrival(of: operation.scheduleID) ?? operation.arrival
     }
 }
 

@@ -193,7 +193,7 @@ extension OperationQueue {
     }
 }
 
-extension OperationQueue.State {
+extension QueuePolicies {
     /// Whether the policy with a clock, if there is one, has not been replaced, set or removed since the reading.
-    func isCurrent(_ reading: PolicyReading?) -> Bool { policies.first(RatePolicy.self) === reading?.policy }
+    func areCurrent(_ reading: PolicyReading?) -> Bool { first(RatePolicy.self) === reading?.policy }
 }

@@ -70,7 +70,8 @@ extension OperationQueue {
                 }
                 // The caller acts on `more`.
                 state.opens = false
-                return (look, look.claim == nil && state.machine.schedule.hasStartable && !state.isCurrent(reading))
+                let missesStart = look.claim == nil && state.machine.schedule.hasStartable
+                return (look, missesStart && !state.policies.areCurrent(reading))
             }
             guard isOutdated else { return look }
         }

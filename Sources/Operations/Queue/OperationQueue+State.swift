@@ -129,7 +129,7 @@ extension OperationQueue {
             return arrive(operation, lifecycle, mayStart: isReady, in: &state)
         }
         let isNew = !Schedule.holds(operation)
-        arrive(operation, lifecycle, mayStart: isReady && !state.isHeldBack(operation, lifecycle), in: &state)
+        arrive(operation, lifecycle, mayStart: isReady && !state.policies.holdBack(operation, lifecycle), in: &state)
         state.notePoliciesChanged(operation, lifecycle, isNew: isNew)
     }
 
@@ -175,6 +175,8 @@ extension OperationQueue {
     struct Idle {
         let waiters: [Waiter]
         let keptAlive: OperationQueue?
+
+        var hasTask: Bool { waiters.contains { $0.isTask } }
     }
 
     /// Passes events under the queue's lock, and performs the actions that follow.

@@ -80,6 +80,8 @@ extension QueuePolicy {
 }
 
 /// The policies of a queue. Guarded by the queue's lock.
+///
+/// Questions are methods of this type. A nonmutating method of `State` would copy the whole state for each call.
 struct QueuePolicies {
     private(set) var all: [any QueuePolicy] = []
     private(set) var isEmpty = true
@@ -88,6 +90,18 @@ struct QueuePolicies {
     /// Whether a policy concerns an operation.
     @inline(__always)
     func concern(_ lifecycle: Lifecycle) -> Bool { !isEmpty && (coversAll || lifecycle.containsAny(.policies)) }
+
+    @inline(never)
+    func holdBack(_ operation: Operation, _ lifecycle: Lifecycle) -> Bool {
+        all.contains { $0.holdsBack(operation, lifecycle) }
+    }
+
+    /// Whether the work that is due resumes tasks.
+    @inline(__always)
+    var resumeTasks: Bool { !isEmpty && anyResumesTasks }
+
+    @inline(never)
+    private var anyResumesTasks: Bool { all.contains { $0.resumesTasks } }
 
     /// Returns the policy of a type, if the queue has one.
     func first<Policy: QueuePolicy>(_ type: Policy.Type) -> Policy? {
@@ -127,11 +141,6 @@ extension OperationQueue.State {
     }
 
     @inline(never)
-    func isHeldBack(_ operation: Operation, _ lifecycle: Lifecycle) -> Bool {
-        policies.all.contains { $0.holdsBack(operation, lifecycle) }
-    }
-
-    @inline(never)
     mutating func notePoliciesChanged(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool) {
         for policy in policies.all { policy.changed(operation, lifecycle, isNew: isNew, in: &self) }
     }
@@ -161,13 +170,6 @@ extension OperationQueue.State {
     mutating func notePoliciesLeaving(_ operation: Operation, _ lifecycle: Lifecycle) {
         for policy in policies.all { policy.leaves(operation, lifecycle, in: &self) }
     }
-
-    /// Whether the work of the policies that is due resumes tasks.
-    @inline(__always)
-    var policiesResumeTasks: Bool { !policies.isEmpty && anyPolicyResumesTasks }
-
-    @inline(never)
-    private var anyPolicyResumesTasks: Bool { policies.all.contains { $0.resumesTasks } }
 
     /// Returns the work of the policies that is due.
     mutating func takePolicyActions() -> [PolicyAction] {
