@@ -14,8 +14,9 @@
  *   drain                       Inbox.takeAll, OperationQueue.admit: Lifecycle.drained
  *   admit                       OperationQueue.admit: Lifecycle.admitted; putBack: Lifecycle.declined. What gates look at is
  *                               left out
- *   Worker                      OperationQueue.claim(from:): Lifecycle.claimed or Schedule.heldBack; admit; Operation.begin:
- *                               `isFinished`, `isCancelled`, Lifecycle.started; Lifecycle.ended in endAnnounced
+ *   Worker                      OperationQueue.claim(from:): Lifecycle.claimed, or refuse: Lifecycle.awaitingPush or
+ *                               Schedule.refuse; admit; Operation.begin: `isFinished`, `isCancelled`, Lifecycle.started;
+ *                               Lifecycle.ended in endAnnounced
  *   finishIfFinished            Operation.finishIfFinished: the getter, Lifecycle.finishing; OperationQueue.leave, which
  *                               waits for the pin; markFinished; release of the queue's reference
  *   release                     release of a reference; at zero `deinit`: Operation.abandon: dropFromList for each edge,
@@ -78,15 +79,15 @@
 
 /* The word. */
 byte phase;
-bit cancelled, ready, inInbox, evaluating, askAgain, finishAnnounced, queued, admitting;
+bit cancelled, ready, inInbox, evaluating, askAgain, finishAnnounced, queued, admitting, awaited;
 byte unfinished = (EDGE == 1 -> 1 : 0);
 
 /* What user code has of its own. */
 bit condition = (UNREADY == 0 -> 1 : 0);
 bit saysFinished;
 
-/* The queue. */
-bit inbox, queueLock;
+/* The queue. `held`: it starts nothing before another thread has pushed a member. */
+bit inbox, queueLock, held;
 #define NONE 0
 #define WAITS 1
 #define READY 2
@@ -117,6 +118,13 @@ bit mustHold;                   /* addDependency has returned, and nothing lets 
 bit mayGo;                      /* the dependency ends, or is removed, or the operation is cancelled */
 
 #define alive assert(!freed)
+#define someThreadPushes assert(!held || inInbox || evaluating)
+/* Whether a thread with the pin pushes soon. An override of `isReady` may take long. */
+#ifdef PLAIN
+#define isPinnedBriefly (inInbox || evaluating)
+#else
+#define isPinnedBriefly inInbox
+#endif
 #define LOCALS bit answer, ask, mine, last, was, finishNow, kept, some; byte verdict, e, i, counts
 
 #define AGAIN 1
@@ -171,9 +179,10 @@ inline drain() {
     :: inbox ->
         inbox = 0;
         atomic {
-            alive; assert(inInbox); inInbox = 0;
+            alive; assert(inInbox); inInbox = 0; awaited = 0;
             if
             :: member == NONE || member == WAITS || member == READY ->
+                held = 0;
                 member = (phase == ENQUEUED && ready -> READY : WAITS)
             :: else
             fi
@@ -214,7 +223,7 @@ inline leave() {
 #else
             :: !inInbox ->
 #endif
-                was = 1; member = GONE
+                was = 1; member = GONE; held = 0
             :: else
             fi };
         queueLock = 0;
@@ -288,10 +297,19 @@ inline askWhetherReady() {
                     :: else -> inInbox = 1; verdict = PUSH
                     fi;
                     ready = 1
-                :: else -> ready = 0; verdict = (finishNow -> FINISHES : SETTLED)
+#if MUTANT != 17
+                :: !(answer && !finishNow) && awaited && !inInbox ->
+                    assert(!finishNow); ready = 0; inInbox = 1; verdict = PUSH
+                :: !(answer && !finishNow) && !(awaited && !inInbox) ->
+#else
+                /* Does not push an operation that the queue awaits, because it is not ready. */
+                :: else ->
+#endif
+                    ready = 0; verdict = (finishNow -> FINISHES : SETTLED)
                 fi;
                 finishNow = 0
             fi;
+            someThreadPushes;
             answer = 0
         };
         if
@@ -519,11 +537,11 @@ proctype Worker() {
     bit got, again;
 end_sleeps:
     do
-    :: inbox || member == READY ->
+    :: inbox || (member == READY && !held) ->
         atomic { !queueLock -> queueLock = 1 };
         drain();
         if
-        :: member == READY ->
+        :: member == READY && !held ->
             atomic {
                 alive;
                 if
@@ -534,6 +552,13 @@ end_sleeps:
 #endif
                     assert(references > 0);
                     phase = STARTING; admitting = 1; member = RUNS; references++; got = 1
+#if MUTANT == 18
+                /* Awaits an operation that no thread has pinned. */
+                :: phase == ENQUEUED && !ready -> awaited = 1; held = 1; someThreadPushes
+#endif
+#if MUTANT != 9
+                :: phase == ENQUEUED && ready && isPinnedBriefly -> awaited = 1; held = 1
+#endif
                 :: else -> member = WAITS
                 fi }
         :: else
@@ -834,7 +859,7 @@ proctype FinishAnnouncer() {
 proctype Rest() {
     byte n;
     timeout ->
-    assert(!lock && !queueLock && !inbox && !evaluating && !inInbox);
+    assert(!lock && !queueLock && !inbox && !evaluating && !inInbox && !held && !awaited);
     do
     :: n < EDGES ->
         /* Each edge has an owner, or is freed. A finished dependency owns no edge that it has closed. */

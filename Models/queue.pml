@@ -22,7 +22,8 @@
  *   publish: or, and            Signal.publish: `bitwiseOr`, `bitwiseAnd`. The load before is one step with the event, because
  *                               `busy` and `held` change under the lock only
  *   claimFrom, startable        OperationQueue.claim(from:for:by:): QueueMachine: `look` with Lifecycle.claimed, else
- *                               `refuse`; permitsStart. OperationQueue.startableLevels: QueueMachine.startable
+ *                               `refuse` or `awaitPush`; permitsStart. OperationQueue.startableLevels: QueueMachine.startable
+ *   act: TAKES_IN               OperationQueue.takeInWhileHeld
  *   leave                       OperationQueue.leave(_:by:) with Signal.claimCallForSlot, then Waiter.wake and the
  *                               actions of policies
  *   Worker                      OperationQueue.work(on:), work(in:). The other parts of `Shift` have the names that they have
@@ -61,7 +62,7 @@
  *   - A swap of the word is one step: the transition is a function of the word read, and the exchange succeeds only on
  *     the same value. A spurious failure of a weak exchange reads again and changes nothing.
  *   - The word has three parts here: phase, `inInbox` (pin), `ready`. How `isReady` is read is in `operation.pml`; here an
- *     operation becomes ready in one step.
+ *     operation becomes ready in one step. So a queue awaits only an operation with `inInbox`.
  *   - `Pace`, the clock and `shouldYield` are a free choice after every operation. That covers all timings and more.
  *   - `Processor.spin` is a free choice to stop. `leave` tries again only when something has changed: a try before that
  *     would do nothing.
@@ -139,6 +140,10 @@
 #ifndef LEVELS
 #define LEVELS 0
 #endif
+/* Operation 1 was added first, and there is one slot. */
+#if defined(IN_TURN) && defined(REORDER) && WIDTH == 1 && !LEVELS && !PUTBACK
+#define IN_ORDER
+#endif
 
 /* The bits `calling` of the two levels are also the names of the levels, and of sets of them. */
 #define FIRST 1
@@ -183,6 +188,8 @@ bit dependencyFinished;
 byte member[4];
 byte running, count;
 bit suspended, idleWaiter;
+/* The hold `awaited`: the queue starts nothing before another thread has pushed a member. */
+bit awaited;
 #ifdef RATE
 /* The hold `throttled`, the permits, and whether the timer runs that opens the queue again. */
 bit throttled, opens;
@@ -194,9 +201,9 @@ byte permits = 1;
 #endif
 #if MUTANT == 4
 /* Does not check whether the queue is suspended. */
-#define hasRoom (!throttled && running < WIDTH)
+#define hasRoom (!throttled && !awaited && running < WIDTH)
 #else
-#define hasRoom (!suspended && !throttled && running < WIDTH)
+#define hasRoom (!suspended && !throttled && !awaited && running < WIDTH)
 #endif
 #ifdef BARRIER
 /* Operation 3 is the gate of the second segment. */
@@ -412,6 +419,7 @@ inline claimCallForSlot(level) {
 #define ENLISTS 6
 #define PUTS_BACK 7
 #define OPENS 8
+#define TAKES_IN 9
 
 inline admit() {
     atomic {
@@ -420,7 +428,11 @@ inline admit() {
         pin[o] = 0;
         if
         :: member[o] == NONE -> count++; member[o] = (phase[o] == ENQUEUED && ready[o] -> READY : WAITS)
-        :: member[o] == WAITS || member[o] == READY -> member[o] = (phase[o] == ENQUEUED && ready[o] -> READY : WAITS)
+        :: member[o] == WAITS || member[o] == READY ->
+#if MUTANT != 36
+            awaited = 0;
+#endif
+            member[o] = (phase[o] == ENQUEUED && ready[o] -> READY : WAITS)
         :: else
         fi
     }
@@ -473,11 +485,17 @@ inline claimFrom() {
         :: phase[o] == ENQUEUED && ready[o] && !pin[o] ->
 #endif
             assert(!mustNotStart);
+#ifdef IN_ORDER
+            assert(o != 2 || phase[1] > ENQUEUED);
+#endif
             phase[o] = STARTING; member[o] = RUNS; running++;
 #ifdef RATE
             permits--;
 #endif
             got = o; o = 0
+#if MUTANT != 34
+        :: phase[o] == ENQUEUED && ready[o] && pin[o] && running + 1 == WIDTH -> awaited = 1; o = 0
+#endif
         :: else -> member[o] = WAITS; o = 0
         fi };
         if
@@ -578,8 +596,14 @@ inline withState() {
         atomic {
             /* Signal.publish: the new value, and the load. */
             if
+#if MUTANT == 35
+            /* A pushing thread then relies on the worker of a running operation. */
             :: !hasRoom && count != 0 -> want = BUSY
             :: !hasRoom && count == 0 -> want = HELD
+#else
+            :: !hasRoom && count != 0 && !awaited -> want = BUSY
+            :: !hasRoom && (count == 0 || awaited) -> want = HELD
+#endif
             :: else -> want = 0
             fi;
             changed = ((bits & (BUSY | HELD)) != want)
@@ -618,7 +642,17 @@ inline act() {
     if
     :: want == 0
     :: want == 1 -> want = 0; callWorker(o); o = 0
-    :: want == 2 -> want = 0; o = 0; ev = 0; withState()
+    :: want == 2 ->
+        /* takeInWhileHeld */
+        want = 0; o = 0;
+#if MUTANT == 37
+        /* Calls no worker. */
+        ev = 0; withState()
+#else
+        ev = TAKES_IN; withState();
+        atomic { levels = more; more = 0 };
+        callWorkersUnlessLooking()
+#endif
     fi;
     o = 0
 }
