@@ -297,15 +297,15 @@ inline askWhetherReady() {
                     :: else -> inInbox = 1; verdict = PUSH
                     fi;
                     ready = 1
-#if MUTANT != 17
-                :: !(answer && !finishNow) && awaited && !inInbox ->
-                    assert(!finishNow); ready = 0; inInbox = 1; verdict = PUSH
-                :: !(answer && !finishNow) && !(awaited && !inInbox) ->
-#else
-                /* Does not push an operation that the queue awaits, because it is not ready. */
                 :: else ->
+                    ready = 0;
+                    if
+#if MUTANT != 17
+                    /* The queue awaits the push, although the operation is not ready any more. */
+                    :: awaited && !inInbox -> assert(!finishNow); inInbox = 1; verdict = PUSH
 #endif
-                    ready = 0; verdict = (finishNow -> FINISHES : SETTLED)
+                    :: else -> verdict = (finishNow -> FINISHES : SETTLED)
+                    fi
                 fi;
                 finishNow = 0
             fi;

@@ -23,7 +23,7 @@
  *                               `busy` and `held` change under the lock only
  *   claimFrom, startable        OperationQueue.claim(from:for:by:): QueueMachine: `look` with Lifecycle.claimed, else
  *                               `refuse` or `awaitPush`; permitsStart. OperationQueue.startableLevels: QueueMachine.startable
- *   act: TAKES_IN               OperationQueue.takeInWhileHeld
+ *   act: LOOKS                  OperationQueue.takeInWhileHeld
  *   leave                       OperationQueue.leave(_:by:) with Signal.claimCallForSlot, then Waiter.wake and the
  *                               actions of policies
  *   Worker                      OperationQueue.work(on:), work(in:). The other parts of `Shift` have the names that they have
@@ -204,6 +204,12 @@ byte permits = 1;
 #define hasRoom (!throttled && !awaited && running < WIDTH)
 #else
 #define hasRoom (!suspended && !throttled && !awaited && running < WIDTH)
+#endif
+#if MUTANT == 35
+/* A thread that pushes the awaited operation relies on the worker of a running operation. */
+#define isHeld (count == 0)
+#else
+#define isHeld (count == 0 || awaited)
 #endif
 #ifdef BARRIER
 /* Operation 3 is the gate of the second segment. */
@@ -419,7 +425,6 @@ inline claimCallForSlot(level) {
 #define ENLISTS 6
 #define PUTS_BACK 7
 #define OPENS 8
-#define TAKES_IN 9
 
 inline admit() {
     atomic {
@@ -596,14 +601,8 @@ inline withState() {
         atomic {
             /* Signal.publish: the new value, and the load. */
             if
-#if MUTANT == 35
-            /* A pushing thread then relies on the worker of a running operation. */
-            :: !hasRoom && count != 0 -> want = BUSY
-            :: !hasRoom && count == 0 -> want = HELD
-#else
-            :: !hasRoom && count != 0 && !awaited -> want = BUSY
-            :: !hasRoom && (count == 0 || awaited) -> want = HELD
-#endif
+            :: !hasRoom && !isHeld -> want = BUSY
+            :: !hasRoom && isHeld -> want = HELD
             :: else -> want = 0
             fi;
             changed = ((bits & (BUSY | HELD)) != want)
@@ -645,14 +644,13 @@ inline act() {
     :: want == 2 ->
         /* takeInWhileHeld */
         want = 0; o = 0;
+        ev = LOOKS; withState();
+        atomic { levels = more; more = 0 };
 #if MUTANT == 37
         /* Calls no worker. */
-        ev = 0; withState()
-#else
-        ev = TAKES_IN; withState();
-        atomic { levels = more; more = 0 };
-        callWorkersUnlessLooking()
+        levels = 0;
 #endif
+        callWorkersUnlessLooking()
     fi;
     o = 0
 }
