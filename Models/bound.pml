@@ -10,9 +10,9 @@
  *   Worker: arrival             OperationQueue.work(on:): Signal.workerArrived
  *   enter                       ThreadBound.enter(limit:): add, and if there are too many subtract
  *   mayLeave                    ThreadBound.mayLeave: load, store of the note, load
- *   drain                       OperationQueue.drain(on:): claims until there is nothing, calls another before it runs
- *   leave                       ThreadBound.leave: subtract, load and exchange of the note; then callWorkerIfStartable
- *   one too many                OperationQueue.resume(on:): takeResumption until there is none, mayLeave
+ *   drain                       OperationQueue.work(in:): claims until there is nothing, calls another before it runs
+ *   leave                       ThreadBound.leave: subtract, load and exchange of the note; then callWorkersIfStartable
+ *   one too many                OperationQueue.workBeyondLimit(in:): takeResumption until there is none, mayLeave
  *
  * Abstractions, and why they are sound
  *

@@ -5,8 +5,8 @@
  *
  * Mapping: step here -> code by name
  *
- *   Adder                       OperationQueue.add(_:): enter (Lifecycle.entering), answerWhileEntering, enqueue: retain,
- *                               Lifecycle.enqueued; push; finishIfAnnouncedWhileEntering
+ *   Adder                       OperationQueue.add(_:): enter (Lifecycle.entering); bring: answerWhileEntering, enqueue:
+ *                               retain, Lifecycle.enqueued; push; finishOrReconsider
  *   readIsReady                 Operation.isReady, overridden as `condition && super.isReady`: two loads
  *   reconsider                  Operation.reconsiderReadiness: Lifecycle.reconsidered
  *   askWhetherReady             Operation.askWhetherReady: the getter, Lifecycle.answered; finishOrReconsider; push

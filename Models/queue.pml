@@ -5,6 +5,7 @@
  *
  * Mapping: step here -> code by name
  *
+ *   Adder, enqueue              OperationQueue.add, bring, addNew: Operation.enqueue, then push
  *   pushChain: load + link      Inbox.push: `head.load`, `bottom.next = old`. One step: the thread that set `inInbox` owns `next`
  *   pushChain: swap             Inbox.push: `weakCompareExchange` of `head`
  *   advise                      OperationQueue.step: `isHeld`, then claimCallForSlot
@@ -18,11 +19,12 @@
  *                               unlock, the late ones
  *   drain: load, exchange       Inbox.takeAll: `isEmpty`, then `head.exchange(0)`. To turn the chain round is one step with
  *                               the exchange: the thread with the lock owns the links of operations with `inInbox`
- *   drain: one step a member    OperationQueue.admit: `word.update { $0.drained() }`, Schedule.added / updated
+ *   drain: one step a member    OperationQueue.admit: `word.update { $0.drained() }`, arrive: Schedule.arrive (add, update)
  *   publish: or, and            Signal.publish: `bitwiseOr`, `bitwiseAnd`. The load before is one step with the event, because
  *                               `busy` and `held` change under the lock only
  *   claimFrom, startable        OperationQueue.claim(from:for:by:): QueueMachine: `look` with Lifecycle.claimed, else
- *                               `refuse` or `awaitPush`; permitsStart. OperationQueue.startableLevels: QueueMachine.startable
+ *                               `refuse` or `awaitPush`; policiesPermitStart. OperationQueue.startableLevels:
+ *                               QueueMachine.startable
  *   act: LOOKS                  OperationQueue.takeInWhileHeld
  *   leave                       OperationQueue.leave(_:by:) with Signal.claimCallForSlot, then Waiter.wake and the
  *                               actions of policies
@@ -374,7 +376,7 @@ inline pushChain(top, bottom) {
 
 #define isCovered(bits, level) ((bits) & (BUSY | HELD | ATTENDED | (level)))
 
-/* Sets `want`: 0 nothing, 1 callWorker, 2 takeLock. */
+/* Sets `want`: 0 nothing, 1 callWorker, 2 takeInWhileHeld. */
 inline advise(level) {
     old = bits;
     if
@@ -568,7 +570,7 @@ inline withState() {
 #endif
 #if PUTBACK || defined(LATE)
                 :: ev == PUTS_BACK ->
-                    /* returnToWaiting, takeBackPermit */
+                    /* returnToWaiting, RatePolicy.putBack */
                     assert(member[cur] == RUNS);
 #if MUTANT != 25
                     phase[cur] = ENQUEUED; ready[cur] = 0; putBacks = 1;
@@ -1101,7 +1103,7 @@ proctype Adder(byte one; byte other) {
 #ifdef BATCH
     if
     :: other != 0 ->
-        /* Chain.append: the last added stands first. */
+        /* PinnedOperations.add: the last added stands first. */
         enqueue(other); next[other] = one; push(other, one); joined[other] = 1
     :: else -> push(one, one)
     fi;

@@ -7,13 +7,13 @@
  *
  *   wait: first look            Operation.waitForFinish: `guard !hasLeft`
  *   wait: looks again           Operation.waitForFinish: `Processor.spin(until: { hasLeft })`, a free choice to stop
- *   own: load, swap             Operation.ownAttachments: LazyReference.load, LazyReference.storeIfNil
+ *   own: load, swap             Operation.ownAttachments: AttachmentsReference.load, storeIfNil
  *   enlist                      Operation.enlist: Attachments.withLock (SpinLock), `word.update` with `hasWaiters`, append
  *   park                        Parker.park: mutex, `while !isSignalled { pthread_cond_wait }`, mutex
  *   unpark                      Parker.unpark: mutex, `isSignalled = true`, pthread_cond_signal, mutex; Waiter.wake
  *   Finisher: swap              Operation.markFinished: `word.update { $0.finished() }`, which answers the word before
  *   Finisher: load, take        Operation.complete, wakeWaiters: `attachments?`, `withLock { take the waiters }`
- *   Finisher: release           the queue's reference, given back after `complete` (finishIfFinished, completePlainly)
+ *   Finisher: release           the queue's reference, given back after `complete` (Operation.depart, OperationQueue.depart)
  *
  * Abstractions, and why they are sound
  *

@@ -11,8 +11,13 @@ FUNCTION = re.compile(
 TYPE = re.compile(MODIFIERS + r"(?:class|struct|enum|actor|protocol|extension)\s+(?P<type>[\w.]+)", re.S)
 
 
-def blanked(text):
-    """Returns the text with comments and the contents of strings replaced by spaces."""
+def without_comments(text):
+    """Returns the text with comments replaced by spaces."""
+    return blanked(text, strings=False)
+
+
+def blanked(text, strings=True):
+    """Returns the text with comments and, if `strings`, the contents of strings replaced by spaces."""
     result, index = list(text), 0
 
     def blank(start, end):
@@ -47,7 +52,8 @@ def blanked(text):
             blank(index, end)
         elif re.match(r'#*"', text[index:index + 4]):
             end = end_of_string(index)
-            blank(index, end)
+            if strings:
+                blank(index, end)
         index = end
     return "".join(result)
 
@@ -102,9 +108,9 @@ def last_statement(text):
             return "", len(text)
         rest = text[start:].lstrip()
         if depth == 0 and text[start] == "\n" and rest and not re.match(r"where\b|->|throws\b|async\b", rest):
-            # Attributes may stand on lines of their own.
+            # Attributes may stand on lines of their own, and a list of protocols may go over several lines.
             before = text[:start].rstrip().rsplit("\n", 1)[-1].strip()
-            if not re.fullmatch(r"@\w+(?:\([^)]*\))?", before):
+            if not re.fullmatch(r"@\w+(?:\([^)]*\))?", before) and not before.endswith(","):
                 break
     statement = text[start:]
     return statement.strip(), start + len(statement) - len(statement.lstrip())
