@@ -17,11 +17,11 @@ class Package:
         self.folder, self.default_module, self.public_modules = folder, default_module, public_modules
         self.flags = subprocess.run(
             [os.path.join(ROOT, "Scripts", "flags"), flags], check=True, capture_output=True, text=True).stdout.splitlines()
-        scratch = self.flags[self.flags.index("--scratch-path") + 1] if "--scratch-path" in self.flags else ".build"
+        scratch = self.flags[self.flags.index("--scratch-path") + 1]
         self.modules = os.path.join(ROOT, scratch, "debug", "Modules")
 
     def build(self):
-        """Builds the package with the flags of the check: nothing that the check has built is built again."""
+        """Builds the package with the flags of the check, so that everything that the check has built is there."""
         environment = dict(os.environ, SWIFT_DETERMINISTIC_HASHING="1")
         if subprocess.run(["swift", "build", *self.flags], cwd=ROOT, env=environment).returncode:
             sys.exit(1)
@@ -55,7 +55,7 @@ def imports(modules):
 
 def packages():
     return [
-        Package("", "debug_flags", "Operations",
+        Package("", "traits_flags", "Operations",
                 ["KeyValueObserving", "Operations", "OperationsFoundation", "OperationsTimeline", "OperationsTesting",
                  "OperationsCombine", "OperationsObservability"]),
         Package("Networking", "networking_flags", "OperationsNetworking",

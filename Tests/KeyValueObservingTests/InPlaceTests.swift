@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Changes of a `@KeyValueObserved` property in place, such as `append`.
-@Suite(.timeLimit(.minutes(5))) struct InPlaceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.release)) struct InPlaceTests {
     /// An array that is copied has another address.
     @Test func `an array that no observer needs the old value of is changed without a copy`() {
         let list = List()

@@ -5,7 +5,7 @@ import Testing
 
 /// Rule K6 with several threads or several observers: the last delivered value is the current value, and an observer that
 /// requests values receives them.
-@Suite(.timeLimit(.minutes(5))) struct InterleavingTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads, .release)) struct InterleavingTests {
     // MARK: - Values
 
     @Test func `observing a nested path leaves the values of other observers unchanged`() {
@@ -85,7 +85,7 @@ import Testing
     // MARK: - Lifetimes
 
     @Test func `a path may be released while another thread follows it`() {
-        for _ in 0..<1000 {
+        for _ in 0..<Stress.rounds(1000, least: 300) {
             let (room, meeting) = (Guarded(Room()), Gate(2))
             let other = TestThread {
                 let room = room.withLock { $0 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Paths whose objects several threads change at the same time.
-@Suite(.timeLimit(.minutes(5))) struct PathRaceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct PathRaceTests {
     @Test(arguments: [false, true])
     func `a path follows an object that another thread sets while the watch reads the path`(isFirst: Bool) {
         let (root, first, second, log) = (Hub(), Hub(), Hub(), Journal<Int>())

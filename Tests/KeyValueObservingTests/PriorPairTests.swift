@@ -31,7 +31,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `four threads change one property, and each change has a prior call`() {
+    @Test(.tags(.threads)) func `four threads change one property, and each change has a prior call`() {
         let meter = Meter()
         let calls = Journal<Bool>()
         let token = meter.observe(\.value, options: .prior) { calls.append($1.isPrior) }

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable @_spi(Hosting) import KeyValueObserving
 
 /// The observation that is notified of the last change of a property by one call.
-@Suite struct SoleObservationTests {
+@Suite(.tags(.release)) struct SoleObservationTests {
     private static let tag: UInt16 = 8
     private static let key = PropertyKey.name("isFinished")
 

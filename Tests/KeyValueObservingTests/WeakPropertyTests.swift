@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Properties whose values are objects.
-struct WeakPropertyTests {
+@Suite(.tags(.release)) struct WeakPropertyTests {
     @Test func `an object that only a weak property refers to is released although the property is observed`() {
         func isReleased<Object: Owner>(_ owner: Object, _ path: KeyPath<Object, Pet?>) -> Bool {
             var pet: Pet? = Pet(1)

@@ -1,8 +1,9 @@
 import KeyValueObserving
+import TestSupport
 import Testing
 
 /// A key path of another class never reads or writes the memory of an object.
-struct WrongClassTests {
+@Suite(.tags(.release)) struct WrongClassTests {
     @Test func `a key with a key path of another class stops the process before a read`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             print(Impostor().value(forKey: "value") as Any)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Rule U2: a queue itself, on the system's clock. These tests check only lower limits of elapsed time.
-@Suite(.timeLimit(.minutes(5))) struct RealTimeTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct RealTimeTests {
     private let queue = OperationQueue()
     private let begin = ContinuousClock.now
 

@@ -170,7 +170,7 @@ import Testing
     }
 
     /// Rule U2: cancelling on two threads at a time, while a run begins or ends or while the next run is due.
-    @Test func `after cancel has returned on any thread, no run begins`() {
+    @Test(.tags(.threads)) func `after cancel has returned on any thread, no run begins`() {
         let queue = OperationQueue()
         var counts: [(count: Guarded<Int>, last: Int)] = []
         for _ in 0..<300 {

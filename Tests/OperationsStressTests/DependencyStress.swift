@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Dependencies that are added, removed, finished and released by several threads at the same time.
-@Suite(.onOwnThread, .timeLimit(.minutes(10))) struct DependencyStress {
+@Suite(.onOwnThread, .timeLimit(.minutes(10)), .tags(.threads, .release, .slow)) struct DependencyStress {
     /// A subclass, which takes the long path of a notification.
     final class Long: Operation, @unchecked Sendable {
         override var isReady: Bool { super.isReady }

@@ -16,7 +16,7 @@ import Darwin
 /// dependencies.
 ///
 /// `OPERATIONS_STRESS_COUNT` sets the number of operations. `OPERATIONS_STRESS_SEED` repeats a run. The test prints both.
-@Suite(.onOwnThread) struct EnduranceStress {
+@Suite(.onOwnThread, .tags(.threads, .release, .slow)) struct EnduranceStress {
     @Test func `of very many operations, none is lost, runs twice, or runs too early`() {
         let count = number("OPERATIONS_STRESS_COUNT") ?? UInt64(Stress.rounds(200_000))
         let seed = number("OPERATIONS_STRESS_SEED") ?? UInt64.random(in: 0..<1 << 32)

@@ -10,7 +10,8 @@ import Testing
 /// there, and the handler sleeps. The object that a critical section returns has to be retained by then.
 ///
 /// For release builds, because a debug build moves no retain. Freed memory is overwritten, so that its use is noticed.
-@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(10))) struct InterruptionStress {
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(10)), .tags(.threads, .release, .slow)) struct InterruptionStress
+{
     @Test func `an async operation is cancelled while it ends`() {
         let queue = OperationQueue()
         race {

@@ -1,6 +1,7 @@
 #if canImport(Glibc)
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 // Gates, groups and orders.
@@ -66,7 +67,7 @@ extension LimitsStress {
     @Test func `groups leave nothing`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            await Limits.expectNothingLeft(Limits.count(debug: 5000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 5000, least: 2000)) { count in
                 for number in 0..<count {
                     let group = GroupOperation { [BlockOperation {}, BlockOperation {}] }
                     group.addCondition(OperationCondition("it holds") { [unowned group] in !group.isFinished })

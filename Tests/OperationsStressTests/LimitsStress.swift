@@ -7,7 +7,7 @@ import Testing
 ///
 /// Each test runs in a process of its own, for it looks at the memory of the process. The other tests of limits are in
 /// extensions of this suite.
-@Suite(.serialized, .timeLimit(.minutes(20))) struct LimitsStress {
+@Suite(.serialized, .timeLimit(.minutes(20)), .tags(.release, .slow)) struct LimitsStress {
     @Test func `time limits of operations that have ended keep no more than the runtime's sleeps`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()

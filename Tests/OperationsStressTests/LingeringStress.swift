@@ -5,7 +5,7 @@ import Testing
 
 /// A worker that lingers replaces a worker that would be woken: it has to run all work that arrives meanwhile, in any
 /// way.
-@Suite(.onOwnThread, .timeLimit(.minutes(10))) struct LingeringStress {
+@Suite(.onOwnThread, .timeLimit(.minutes(10)), .tags(.threads, .release, .slow)) struct LingeringStress {
     @Test(arguments: [1, OperationQueue.defaultMaxConcurrentOperationCount])
     func `an operation that arrives as the last worker goes to sleep is run`(width: Int) {
         let queue = OperationQueue()

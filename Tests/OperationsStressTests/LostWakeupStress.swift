@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule D9: no wake-up is ever lost. `Stress` sets the size.
-@Suite(.onOwnThread, .timeLimit(.minutes(10))) struct LostWakeupStress {
+@Suite(.onOwnThread, .timeLimit(.minutes(10)), .tags(.threads, .release, .slow)) struct LostWakeupStress {
     @Test(arguments: [1, 2])
     func `a dependent added while its dependency finishes always starts`(queues: Int) {
         let (one, two) = (OperationQueue(), OperationQueue())

@@ -5,7 +5,7 @@ import Testing
 
 /// Random graphs over several queues, while other threads cancel, suspend, reorder and change limits. Every operation
 /// ends, none runs twice, and none runs before its dependencies.
-@Suite(.onOwnThread, .timeLimit(.minutes(10))) struct RandomGraphStress {
+@Suite(.onOwnThread, .timeLimit(.minutes(10)), .tags(.threads, .release, .slow)) struct RandomGraphStress {
     final class Node: Operation, @unchecked Sendable {
         // Sendable: constant, except the atomic.
         let runs = Atomic<Int>(0)

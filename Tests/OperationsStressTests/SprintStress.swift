@@ -5,7 +5,7 @@ import Testing
 
 /// No thread calls a worker that sprints. An operation that breaks the pattern must not delay the others.
 // One at a time, because waiters here spin as if they computed.
-@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(10))) struct SprintStress {
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(10)), .tags(.threads, .release, .slow)) struct SprintStress {
     @Test func `tiny operations, then an operation that waits for a later one`() {
         for _ in 0..<Stress.rounds(200) {
             let queue = OperationQueue()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The detection of the current operation when tasks change threads.
-@Suite(.timeLimit(.minutes(5))) struct CallerTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct CallerTests {
     /// A thread that drains an actor for an operation also runs other tasks that wait for the actor.
     @Test func `a task that resumes on the thread of an operation is not part of the operation`() async throws {
         let others = ManualExecutor()

@@ -178,7 +178,7 @@ import Testing
                 """)
     }
 
-    @Test func `a test may wait until tasks on threads sleep`() async {
+    @Test(.tags(.threads)) func `a test may wait until tasks on threads sleep`() async {
         let (clock, queue, log) = (VirtualClock(), OperationQueue(), Journal<Int>())
         for seconds in [3, 1, 2] {
             queue.addTask {

@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 /// A worker that is about to sleep first takes the step that it has promised. The step may run user code that waits too.
-@Suite(.timeLimit(.minutes(5))) struct NestedWaitTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct NestedWaitTests {
     @Test(arguments: 1...20)
     func `a completion block may wait for an operation while the blocks of another operation run`(round: Int) {
         let (queue, others) = (OperationQueue(), OperationQueue())

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rules W3 and W4: waiting, by tasks.
-@Suite(.timeLimit(.minutes(5))) struct WaitingAsyncTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct WaitingAsyncTests {
     /// Rule W3.
     @Test func `a task that has waited finds that the operation has left the queue, thousands of times`() async {
         let queue = OperationQueue()

@@ -5,14 +5,14 @@ import Testing
 @testable import Operations
 
 /// Rules W3 and W4: waiting, by threads.
-@Suite(.timeLimit(.minutes(5))) struct WaitingTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct WaitingTests {
     /// Rule W3.
     @Test(arguments: [-1, 1, 3])
     func `a thread that has waited finds that the operation has left the queue, thousands of times`(width: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
         var wrong = 0
-        for round in 0..<4000 {
+        for round in 0..<Stress.rounds(4000, least: 1000) {
             let operation: Operation
             switch round % 4 {
             case 0: operation = BlockOperation {}

@@ -31,7 +31,7 @@ import Testing
 
     private struct Expected: Error {}
 
-    @Test func `no observation remains of an operation that ends at the start of its recording`() {
+    @Test(.tags(.threads)) func `no observation remains of an operation that ends at the start of its recording`() {
         for _ in 0..<2000 {
             let (trace, operation, meeting) = (OperationTimeline(), BlockOperation {}, Gate(2))
             let other = TestThread {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `a trace or recorder that is stopped at the start of a recording records nothing`() {
+    @Test(.tags(.threads)) func `a trace or recorder that is stopped at the start of a recording records nothing`() {
         for _ in 0..<2000 {
             let (trace, recorder, queue) = (OperationTimeline(), OperationRecorder { .zero }, OperationQueue())
             let meeting = Gate(2)

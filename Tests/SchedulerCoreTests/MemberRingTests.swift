@@ -3,7 +3,7 @@ import Testing
 
 @testable import SchedulerCore
 
-@Suite struct MemberRingTests {
+@Suite(.tags(.release)) struct MemberRingTests {
     private typealias Member = TestSchedule.Member
 
     @Test(arguments: UInt64(1)...50)

@@ -2,7 +2,7 @@ import SchedulerCore
 import TestSupport
 import Testing
 
-@Suite struct QueueMachineTests {
+@Suite(.tags(.release)) struct QueueMachineTests {
     /// A part of all events, small enough to explore every state that they lead to.
     struct Scope: CustomTestStringConvertible {
         let name: String
@@ -76,7 +76,7 @@ import Testing
         return pair
     }
 
-    @Test(arguments: UInt64(1)...120)
+    @Test(.tags(.slow), arguments: 1...UInt64(Stress.rounds(120, least: 30)))
     func `the machine gives the answers of the naive queue in a random program of all events`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         var pair = QueuePair(limit: generator.below(6))

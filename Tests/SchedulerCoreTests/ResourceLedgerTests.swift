@@ -140,7 +140,7 @@ import Testing
         expectGranted(&ledger, 3, [Need(1, of: first), Need(1, of: second)])
     }
 
-    @Test(arguments: 0..<200 as Range<UInt64>)
+    @Test(.tags(.slow), arguments: 0..<UInt64(Stress.rounds(200, least: 50)))
     func `no claimant gets too much or is overtaken, and every claimant is served`(seed: UInt64) {
         var walk = LedgerWalk(seed: seed)
         for step in 0..<400 {
@@ -335,10 +335,11 @@ private struct LedgerWalk {
         }
     }
 
-    @Test func `a name is forgotten when its last claimant withdraws, and a resource when it is removed as well`() {
+    @Test(.tags(.slow))
+    func `a name is forgotten when its last claimant withdraws, and a resource when it is removed as well`() {
         var ledger = ResourceLedger<Int>()
         let kept = ledger.addResource(capacity: 1)
-        for number in 0..<100_000 {
+        for number in 0..<Stress.rounds(100_000, least: 10_000) {
             let resource = ledger.resource(named: "\(number)")
             let first = ledger.request(1, [.init(1, of: resource)])
             let second = ledger.request(2, [.init(1, of: ledger.resource(named: "\(number)"))])

@@ -1,7 +1,7 @@
 import SchedulerCore
 import Testing
 
-@Suite struct ScheduleBarrierTests {
+@Suite struct ScheduleBarriersTests {
     @Test func `later members wait for a barrier in an empty queue`() throws {
         var schedule = TestSchedule(width: 4)
         _ = schedule.addedBarrier(100)

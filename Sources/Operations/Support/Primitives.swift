@@ -1,4 +1,4 @@
-/// The primitives that each thread uses, counted in debug builds. `PrimitiveTests` compares the counts with the figures of
+/// The primitives that each thread uses, counted in debug builds. `PrimitivesTests` compares the counts with the figures of
 /// the article "Architecture".
 package enum Primitives {
     package struct Counts: Equatable, Sendable {

@@ -65,7 +65,7 @@ import Testing
         #expect(queue.progress.fractionCompleted == 1)
     }
 
-    @Test func `children of eight parallel operations add up`() {
+    @Test(.tags(.threads)) func `children of eight parallel operations add up`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
         queue.progress.totalUnitCount = 8
@@ -90,7 +90,7 @@ import Testing
         #expect(queue.progress.fractionCompleted == 1)
     }
 
-    @Test func `10,000 operations with children count exactly during continuous reads`() {
+    @Test(.tags(.threads)) func `10,000 operations with children count exactly during continuous reads`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
         queue.progress.totalUnitCount = 10_000

@@ -39,16 +39,17 @@ import Testing
         #expect(queue.progress.completedUnitCount == 1)
     }
 
-    @Test(arguments: 0..<3)
-    func `100,000 operations from four threads with a limit of eight count exactly`(round: Int) {
+    @Test(.tags(.slow, .threads), arguments: 0..<3)
+    func `very many operations from four threads with a limit of eight count exactly`(round: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
-        queue.progress.totalUnitCount = 100_000
+        let each = Stress.rounds(25_000, least: 2_500)
+        queue.progress.totalUnitCount = Int64(4 * each)
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
-            for _ in 0..<25_000 { queue.addOperation {} }
+            for _ in 0..<each { queue.addOperation {} }
         }
         queue.waitUntilAllOperationsAreFinished()
-        #expect(queue.progress.completedUnitCount == 100_000)
+        #expect(queue.progress.completedUnitCount == Int64(4 * each))
         #expect(queue.progress.fractionCompleted == 1)
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rules G5 and A7: existing children, and concurrent changes by other threads, at the first observation of a plain progress.
-@Suite(.timeLimit(.minutes(5))) struct ProgressFirstUseTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.release)) struct ProgressFirstUseTests {
     @Test func `changes of children from before the first observation are pushed, at any depth`() {
         let (progress, log) = (Progress(totalUnitCount: 1), Journal<Double>())
         var deepest = progress

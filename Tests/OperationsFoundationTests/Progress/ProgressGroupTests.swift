@@ -125,7 +125,7 @@ import Testing
         #expect(progress.totalUnitCount == 4 && progress.completedUnitCount == 4)
     }
 
-    @Test func `the last of several concurrent pauses and resumes takes effect`() {
+    @Test(.tags(.threads)) func `the last of several concurrent pauses and resumes takes effect`() {
         for _ in 0..<200 {
             let queue = OperationQueue()
             queue.progress.totalUnitCount = 1
@@ -201,7 +201,7 @@ import Testing
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 1
         var group = GroupOperation { [BlockOperation {}] }
-        for _ in 1..<5_000 {
+        for _ in 1..<Stress.rounds(5_000, least: 2_000) {
             let inner = group
             group = GroupOperation { [inner] }
         }

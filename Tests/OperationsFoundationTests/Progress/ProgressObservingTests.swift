@@ -49,7 +49,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test(arguments: [1, 8])
+    @Test(.tags(.threads), arguments: [1, 8])
     func `each unit is announced once, and the values never decrease, for every concurrency limit`(width: Int) {
         let (queue, counts, fractions) = (OperationQueue(), Journal<[Int64]>(), Journal<Double>())
         queue.maxConcurrentOperationCount = width

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule A7: a change in a child reaches parents and observers at once.
-@Suite(.timeLimit(.minutes(5))) struct ProgressPushTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.release)) struct ProgressPushTests {
     @Test func `each step of a child is pushed to observers and to the parent progress`() {
         let (queue, log, above) = (OperationQueue(), Journal<Double>(), Progress(totalUnitCount: 2))
         let progress = queue.progress
@@ -138,7 +138,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `eight threads push into one progress without losses`() {
+    @Test(.tags(.threads)) func `eight threads push into one progress without losses`() {
         let (queue, log) = (OperationQueue(), Journal<Double>())
         let progress = queue.progress
         progress.totalUnitCount = 8

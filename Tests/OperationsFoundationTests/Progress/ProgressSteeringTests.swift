@@ -68,7 +68,7 @@ import Testing
         #expect(queue.progress.completedUnitCount == 1)
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.tags(.release), .timeLimit(.minutes(5)))
     func `a queue whose progress was read is freed, and its progress can still be used`() async {
         var queue: OperationQueue? = OperationQueue()
         let seenQueue = Weak(queue)
@@ -89,7 +89,7 @@ import Testing
         #expect(seenQueue.isGone && seenProgress.isGone)
     }
 
-    @Test func `threads that read the progress first all receive the same object`() {
+    @Test(.tags(.threads)) func `threads that read the progress first all receive the same object`() {
         let queue = OperationQueue()
         let seen = Journal<ObjectIdentifier>()
         DispatchQueue.concurrentPerform(iterations: 8) { _ in seen.append(ObjectIdentifier(queue.progress)) }

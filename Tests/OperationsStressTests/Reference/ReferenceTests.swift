@@ -14,13 +14,13 @@ import Darwin
 /// A failure names its seed, and the calls that remain after the removal of irrelevant ones. `OPERATIONS_REFERENCE_SEED`
 /// repeats one seed. With `OPERATIONS_REFERENCE_TRACE` each seed is printed before its run. `OPERATIONS_REFERENCE_PROGRAMS` is
 /// the number of programs under the manual executor.
-@Suite(.onOwnThread, .timeLimit(.minutes(60))) struct ReferenceTests {
+@Suite(.onOwnThread, .timeLimit(.minutes(60)), .tags(.release, .slow)) struct ReferenceTests {
     private static let seed = getenv("OPERATIONS_REFERENCE_SEED").flatMap { UInt64(String(cString: $0)) }
     private static let programs = getenv("OPERATIONS_REFERENCE_PROGRAMS").flatMap { Int(String(cString: $0)) }
     private static let isTraced = getenv("OPERATIONS_REFERENCE_TRACE") != nil
 
     @Test func `queues under a manual executor behave like the reference, step by step`() {
-        for seed in Self.seeds(Self.programs ?? Stress.rounds(600)) {
+        for seed in Self.seeds(Self.programs ?? Stress.rounds(600, least: 100)) {
             if Self.isTraced { print("reference: seed \(seed)") }
             guard let found = ManualRun.difference(of: RandomProgram(seed: seed)) else { continue }
             Issue.record("seed \(seed), after \(found.calls) calls: \(found.what)\n\(Self.smallest(seed: seed))")
@@ -28,7 +28,7 @@ import Darwin
         }
     }
 
-    @Test(arguments: 1...3)
+    @Test(.tags(.threads), arguments: 1...3)
     func `queues on threads keep order, limits, barriers and exclusion, and lose no operation`(part: Int) {
         for seed in Self.seeds(Stress.rounds(100)) {
             if Self.isTraced { print("reference: seed \(seed)") }

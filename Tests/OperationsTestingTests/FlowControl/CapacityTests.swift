@@ -158,7 +158,7 @@ import Testing
         executor.runUntilIdle()
     }
 
-    @Test func `many adders on real threads respect the capacity`() async throws {
+    @Test(.tags(.threads)) func `many adders on real threads respect the capacity`() async throws {
         let queue = OperationQueue()
         queue.setCapacity(7)
         let most = Guarded(0)
@@ -184,16 +184,16 @@ import Testing
     }
 
     /// The last operation has released its place before the wait for all operations ends.
-    @Test func `an empty queue has capacity`() throws {
+    @Test(.tags(.slow, .threads)) func `an empty queue has capacity`() throws {
         let queue = OperationQueue()
         queue.setCapacity(1)
-        for _ in 0..<20_000 {
+        for _ in 0..<Stress.rounds(20_000, least: 2_000) {
             try queue.tryAddOperation(BlockOperation {})
             queue.waitUntilAllOperationsAreFinished()
         }
     }
 
-    @Test func `threads that add at the same time do not drop the same operation twice`() throws {
+    @Test(.tags(.threads)) func `threads that add at the same time do not drop the same operation twice`() throws {
         let queue = OperationQueue()
         queue.isSuspended = true
         queue.setCapacity(3, onOverflow: .dropOldest)

@@ -9,8 +9,10 @@ import Testing
 /// step is ready, the reference model searches for an operation that may start by all the rules. There must be no such
 /// operation. At the end, all operations have ended.
 @Suite(.timeLimit(.minutes(5))) struct CombinedPoliciesTests {
-    @Test func `no combination of policies exceeds a limit, loses an operation, or blocks forever`() throws {
-        for seed in 0..<500 as Range<UInt64> {
+    @Test(.tags(.slow)) func `no combination of policies exceeds a limit, loses an operation, or blocks forever`()
+        throws
+    {
+        for seed in 0..<UInt64(Stress.rounds(500, least: 100)) {
             let world = try PolicyWorld(seed: seed)
             for _ in 0..<40 {
                 try world.happen()

@@ -3,7 +3,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct KeyLimitTests {
+@Suite(.timeLimit(.minutes(5))) struct KeyLimitsTests {
     private let executor = ManualExecutor()
     private let clock = VirtualClock()
 
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test func `every operation with a key ends, on real threads too`() async throws {
+    @Test(.tags(.threads)) func `every operation with a key ends, on real threads too`() async throws {
         let queue = OperationQueue()
         queue.setLimitPerKey(3)
         let count = Guarded(0)

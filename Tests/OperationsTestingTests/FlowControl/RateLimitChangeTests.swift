@@ -9,7 +9,7 @@ import Testing
     private let clock = VirtualClock()
 
     /// Rules L11, D9.
-    @Test func `a queue loses no operation while several threads set and remove its limit`() throws {
+    @Test(.tags(.threads)) func `a queue loses no operation while several threads set and remove its limit`() throws {
         let limit = RateLimit.tokenBucket(1_000_000, per: .nanoseconds(1), burst: 1_000_000)
         for round in 0..<300 {
             let queue = executor.makeQueue()

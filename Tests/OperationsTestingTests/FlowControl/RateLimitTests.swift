@@ -107,7 +107,7 @@ import Testing
     }
 
     /// On real threads: no operation is lost between the limit's timer and the workers.
-    @Test func `every operation of a queue with a limit starts, on real threads too`() async throws {
+    @Test(.tags(.threads)) func `every operation of a queue with a limit starts, on real threads too`() async throws {
         let queue = OperationQueue()
         queue.setRateLimit(.tokenBucket(200_000, per: .seconds(1), burst: 10))
         let count = Guarded(0)

@@ -28,7 +28,7 @@ import Testing
     }
 
     /// On real threads: a worker comes to the other victim while the adder waits.
-    @Test(arguments: [true, false], [true, false])
+    @Test(.tags(.threads), arguments: [true, false], [true, false])
     func `the cancel of one victim may wait for another victim`(isOldest: Bool, isReady: Bool) throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -127,7 +127,9 @@ import Testing
     }
 
     /// On real threads: the adder chooses its victims while workers start them.
-    @Test(arguments: [true, false]) func `no operation is dropped after its start`(isOldest: Bool) throws {
+    @Test(.tags(.threads), arguments: [true, false]) func `no operation is dropped after its start`(isOldest: Bool)
+        throws
+    {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
         queue.setCapacity(4, onOverflow: isOldest ? .dropOldest : .dropLowest)
@@ -140,16 +142,19 @@ import Testing
         #expect(wrong.withLock { $0 } == 0)
     }
 
-    @Test func `a queue of 20,000 operations drops 20,000 times without a search of the whole queue`() throws {
+    @Test(.tags(.slow)) func `a queue of very many operations drops as many without a search of the whole queue`()
+        throws
+    {
+        let count = Stress.rounds(20_000, least: 5_000)
         for overflow in [OperationQueue.OverflowPolicy.dropOldest, .dropLowest] {
             let queue = executor.makeQueue()
             queue.isSuspended = true
-            queue.setCapacity(20_000, onOverflow: overflow)
+            queue.setCapacity(count, onOverflow: overflow)
             let (early, late) = (
-                (0..<20_000).map { _ in BlockOperation {} }, (0..<20_000).map { _ in BlockOperation {} }
+                (0..<count).map { _ in BlockOperation {} }, (0..<count).map { _ in BlockOperation {} }
             )
             for operation in early + late { try queue.tryAddOperation(operation) }
-            #expect((early + late).count { $0.isCancelled } == 20_000)
+            #expect((early + late).count { $0.isCancelled } == count)
             #expect(overflow == .dropLowest || early.allSatisfy(\.isCancelled))
             queue.isSuspended = false
             executor.runUntilIdle()

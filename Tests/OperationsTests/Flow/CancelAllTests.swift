@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rules C5 and C6: cancelling a whole queue, and overridden `cancel()`.
-@Suite(.timeLimit(.minutes(5))) struct CancelAllTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct CancelAllTests {
     /// Rule C5.
     @Test func `all waiting and executing operations are cancelled, and later ones are not`() {
         let queue = OperationQueue()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule A12: `cancelAllOperations` starts the work of no operation that it cancels, and the queue keeps running meanwhile.
-@Suite(.timeLimit(.minutes(5))) struct CancelAllWhileRunningTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct CancelAllWhileRunningTests {
     /// Counts the calls of `cancel()`, and runs a closure in them.
     private final class InCancel: CountingOperation, @unchecked Sendable {
         // Sendable: atomic, and a constant.

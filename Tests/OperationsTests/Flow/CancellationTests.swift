@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rules C1–C4: cancelling one operation.
-@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct CancellationTests {
     private final class Polling: Operation, @unchecked Sendable {
         let began = Gate()
         let cancelled = Gate()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Changes between the claim of an operation and its start. The test is the worker.
-@Suite(.timeLimit(.minutes(5))) struct ClaimedTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct ClaimedTests {
     /// A host without threads: the test claims and starts operations.
     private final class NoThreads: QueueHost {
         func call(_ queue: OperationQueue) {}
@@ -160,7 +160,7 @@ import Testing
     @Test(arguments: Kind.allCases, Meanwhile.allCases)
     func `a change while a claimed operation starts loses no wake-up`(kind: Kind, meanwhile: Meanwhile) throws {
         let queue = queue
-        for _ in 0..<300 {
+        for _ in 0..<Stress.rounds(300, least: 100) {
             let runs = Journal<Int>()
             let operation = make(kind, runs)
             queue.addOperation(operation)

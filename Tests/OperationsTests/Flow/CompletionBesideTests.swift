@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule W1 on queues of Dispatch, which may have one thread: a completion block delays no other operation.
-@Suite(.onOwnThread, .timeLimit(.minutes(1))) struct CompletionBesideTests {
+@Suite(.onOwnThread, .timeLimit(.minutes(1)), .tags(.threads)) struct CompletionBesideTests {
     enum Kind: CaseIterable { case block, subclass, asynchronous, task }
 
     @Test(arguments: Kind.allCases)

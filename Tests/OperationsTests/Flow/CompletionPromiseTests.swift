@@ -5,7 +5,7 @@ import Testing
 @testable import Operations
 
 /// Rule W1: a completion block delays no other operation of its queue, regardless of its duration.
-@Suite(.timeLimit(.minutes(5))) struct CompletionPromiseTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct CompletionPromiseTests {
     @Test func `a worker passes on its duty to look for work before it runs a completion block`() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1

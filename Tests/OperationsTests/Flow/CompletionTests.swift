@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rules W1 and W2: the completion block.
-@Suite(.timeLimit(.minutes(5))) struct CompletionTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct CompletionTests {
     private func makers() -> [@Sendable () -> Operation] {
         [
             { CountingOperation() }, { BlockOperation {} }, { BlockOperation() },

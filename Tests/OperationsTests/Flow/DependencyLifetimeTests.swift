@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Rules D6, D8, D10: early releases, deep chains, wide fans.
-@Suite(.timeLimit(.minutes(5))) struct DependencyLifetimeTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.release)) struct DependencyLifetimeTests {
     /// Rule D6.
     @Test func `a dependent may be released before its dependency finishes`() {
         let dependency = BlockOperation {}
@@ -40,7 +40,7 @@ import Testing
     }
 
     /// Rule D6.
-    @Test func `dependents released while their dependency finishes cause no crash`() {
+    @Test(.tags(.threads)) func `dependents released while their dependency finishes cause no crash`() {
         let queue = OperationQueue()
         for _ in 0..<2000 {
             let dependency = BlockOperation {}
@@ -182,9 +182,10 @@ import Testing
     }
 
     /// Rule D8.
-    @Test func `a chain of a million operations that never run is released without overflowing the stack`() {
+    @Test(.tags(.slow))
+    func `a very long chain of operations that never run is released without overflowing the stack`() {
         var last = BlockOperation {}
-        for _ in 0..<1_000_000 {
+        for _ in 0..<Stress.rounds(1_000_000, least: 200_000) {
             let next = BlockOperation {}
             next.addDependency(last)
             last = next
@@ -197,12 +198,12 @@ import Testing
     enum Order: CaseIterable { case forward, backward, shuffled }
 
     /// Rules D8, D10. Debug builds run a tenth of it, which is enough to show quadratic time.
-    @Test(arguments: Order.allCases)
+    @Test(.tags(.slow), arguments: Order.allCases)
     func `a chain runs in order and is released, regardless of the order of adding`(order: Order) async {
         #if DEBUG
-        let length = 100_000
+        let length = Stress.rounds(100_000, least: 20_000)
         #else
-        let length = 1_000_000
+        let length = Stress.rounds(1_000_000, least: 100_000)
         #endif
         let queue = OperationQueue()
         let position = Atomic<Int>(0)
@@ -238,12 +239,8 @@ import Testing
     }
 
     /// Rule D10.
-    @Test func `a million dependents, half of which are released, become ready in one step`() {
-        #if DEBUG
-        let count = 100_000
-        #else
-        let count = 1_000_000
-        #endif
+    @Test(.tags(.slow)) func `very many dependents, half of which are released, become ready in one step`() {
+        let count = Stress.rounds(1_000_000, least: 50_000)
         let root = BlockOperation {}
         var dependents: [Operation] = []
         for index in 0..<count {
@@ -257,11 +254,11 @@ import Testing
     }
 
     /// Rule D10.
-    @Test(arguments: [false, true])
-    func `a fan of a hundred thousand runs between its root and its sink`(isRootLast: Bool) {
+    @Test(.tags(.slow), arguments: [false, true])
+    func `a very large fan runs between its root and its sink`(isRootLast: Bool) {
         let queue = OperationQueue()
         let count = Atomic<Int>(0)
-        let width = 100_000
+        let width = Stress.rounds(100_000, least: 10_000)
         let log = Journal<Int>()
         let root = BlockOperation { log.append(count.load(ordering: .relaxed)) }
         let sink = BlockOperation { log.append(count.load(ordering: .relaxed)) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule A1: an announcement of a property counts as one of every state that depends on it.
-@Suite(.timeLimit(.minutes(5))) struct DependentKeyTests {
+@Suite(.timeLimit(.minutes(5))) struct DependentStatesTests {
     /// The way in which a subclass announces the property from which its states derive.
     enum Spelling: CaseIterable {
         case name, keyPath, registered, wrapper, generic, set

@@ -109,7 +109,7 @@ class SpellingOperation: Operation, @unchecked Sendable {
     }
 
     /// Rule L7.
-    @Test func `announcing the end many times and from many threads finishes once`() {
+    @Test(.tags(.threads)) func `announcing the end many times and from many threads finishes once`() {
         for _ in 0..<100 {
             let queue = OperationQueue()
             let operation = SpellingOperation()

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Rules L9 and L11: the view of other threads.
-@Suite(.timeLimit(.minutes(5))) struct LifeAtomicityTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct LifeAtomicityTests {
     private final class Short: Operation, @unchecked Sendable {
         let hasBegun = Atomic(false)
         override func main() { hasBegun.store(true, ordering: .releasing) }

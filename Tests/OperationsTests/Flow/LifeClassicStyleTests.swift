@@ -25,7 +25,7 @@ import Synchronization
     }
 
     /// Rules L14 and C2.
-    @Test func `operations that jump to a thread of their own can be cancelled at any time`() {
+    @Test(.tags(.threads)) func `operations that jump to a thread of their own can be cancelled at any time`() {
         let loop = LoopThread()
         let queue = OperationQueue()
         for _ in 0..<50 {

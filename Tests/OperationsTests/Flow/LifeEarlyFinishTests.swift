@@ -54,7 +54,7 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
 }
 
 /// Rule L10: the system survives operations that finish before their queue started them.
-@Suite(.timeLimit(.minutes(5))) struct LifeEarlyFinishTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct LifeEarlyFinishTests {
     /// Adds the operation, lets it finish early, and expects the results that the rule requires.
     private func expectSurvival(
         in queue: OperationQueue, of bird: EarlyBird = EarlyBird(), startsLater: () -> Void = {},

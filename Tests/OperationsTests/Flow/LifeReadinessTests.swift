@@ -37,7 +37,7 @@ class ConditionOperation: CountingOperation, @unchecked Sendable {
 }
 
 /// Rule L8: overridden readiness; no announcement is lost.
-@Suite(.timeLimit(.minutes(5))) struct LifeReadinessTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct LifeReadinessTests {
     /// Rule L8.
     @Test(arguments: Spelling.allCases)
     func `an operation starts when its readiness is announced, and not before`(spelling: Spelling) {

@@ -33,7 +33,7 @@ import Testing
     }
 
     /// Rule L1.
-    @Test func `threads that start one operation by hand at once run it once`() {
+    @Test(.tags(.threads)) func `threads that start one operation by hand at once run it once`() {
         for _ in 0..<300 {
             let operation = CountingOperation()
             let meeting = Gate(2)

@@ -43,7 +43,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct PauseTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct PauseTests {
     private func queue(width: Int = 1) -> OperationQueue {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width

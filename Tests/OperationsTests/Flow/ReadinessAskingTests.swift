@@ -66,7 +66,8 @@ import Testing
         queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `the isReady of an operation that is released while its dependency finishes is not read`() {
+    @Test(.tags(.threads, .release))
+    func `the isReady of an operation that is released while its dependency finishes is not read`() {
         for _ in 0..<1000 {
             let dependency = Quiet()
             let operation = Guarded<Reluctant?>(Reluctant())

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rule W5: blocks that have run are released.
-@Suite(.timeLimit(.minutes(5))) struct ReleaseAfterRunTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.release)) struct ReleaseAfterRunTests {
     /// Rule W5.
     @Test func `a block's captures are released before the operation completes`() {
         let operation: BlockOperation

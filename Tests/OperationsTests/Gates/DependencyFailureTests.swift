@@ -81,11 +81,11 @@ import Testing
         #expect(last?.rootCause as? Failure == .expected)
     }
 
-    @Test func `a chain of failures of any length is described and released`() async {
+    @Test(.tags(.slow)) func `a chain of failures of any length is described and released`() async {
         let queue = OperationQueue()
         var last: Operation = FailingOperation()
         queue.addOperation(last)
-        for _ in 0..<100_000 {
+        for _ in 0..<Stress.rounds(100_000, least: 20_000) {
             let next = BlockOperation {}
             next.dependencyFailurePolicy = .fail
             next.addDependency(last)

@@ -4,7 +4,7 @@ import Testing
 
 /// Rules W5 and A10: the conditions and requirements of an operation are released when it has finished, and never under a
 /// lock.
-@Suite(.timeLimit(.minutes(5))) struct ReleaseOfGatesTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.release)) struct ReleaseOfGatesTests {
     private final class Captured: Sendable {}
 
     enum End: CaseIterable { case runs, isCancelledBefore, fails }

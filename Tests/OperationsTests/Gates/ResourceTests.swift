@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ResourceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct ResourceTests {
     @Test func `no more units are in use than the capacity, across queues`() async throws {
         let pool = ResourcePool(["memory": 8])
         let queues = (0..<3).map { _ in OperationQueue() }
@@ -320,12 +320,12 @@ import Testing
 
     /// A worker that finds an operation pinned removes the operation from the line, perhaps late. The operation may have
     /// requested again meanwhile, and then it is rightly in the line.
-    @Test(arguments: [Disturbance.explaining, .depending])
+    @Test(.tags(.slow), arguments: [Disturbance.explaining, .depending])
     fileprivate func `an operation that is pinned while it requests resources is not forgotten`(
         _ disturbance: Disturbance
     ) async {
         let queue = OperationQueue()
-        for round in 0..<1000 {
+        for round in 0..<Stress.rounds(1000, least: 200) {
             let holder = HoldingOperation(.exclusive("pinned \(round)"))
             queue.addOperation(holder)
             await holder.hasBegun.pass()
@@ -353,12 +353,12 @@ import Testing
         }
     }
 
-    @Test func `an offer passes along a line of any length when no operation of it can start`() async {
+    @Test(.tags(.slow)) func `an offer passes along a line of any length when no operation of it can start`() async {
         let (suspended, running) = (OperationQueue(), OperationQueue())
         let holder = HoldingOperation(.exclusive("long line"))
         running.addOperation(holder)
         await holder.hasBegun.pass()
-        let waiting = (0..<40_000).map { _ in
+        let waiting = (0..<Stress.rounds(40_000, least: 10_000)).map { _ in
             let operation = CountingOperation()
             operation.addRequirement(.exclusive("long line"))
             suspended.addOperation(operation)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule A9, on threads of the pool: a unit is reserved only for an operation that comes for it soon.
-@Suite(.timeLimit(.minutes(5))) struct ResourceTurnTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct ResourceTurnTests {
     @Test func `a unit offered to an operation whose key has no turn goes to the next operation`() throws {
         let (keyed, other) = (OperationQueue(), OperationQueue())
         let pool = ResourcePool(["unit": 1])

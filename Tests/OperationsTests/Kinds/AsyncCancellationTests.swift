@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rule N1: `cancel()` and the cancellation of the task have the same effect.
-@Suite(.timeLimit(.minutes(5))) struct AsyncCancellationTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct AsyncCancellationTests {
     @Test func `an operation that is cancelled before it starts never runs its closure`() async {
         let queue = OperationQueue()
         let hasRun = Guarded(false)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule N1: operations whose work is async.
-@Suite(.timeLimit(.minutes(5))) struct AsyncOperationTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct AsyncOperationTests {
     @Test func `the value of a task is the result or the error of its closure`() async throws {
         let queue = OperationQueue()
         let number = queue.addTask(name: "number") { 42 }
@@ -385,7 +385,8 @@ import Testing
     }
     #endif
 
-    @Test func `operation, closure and captures are released after a run, a cancellation or a refusal`() async throws {
+    @Test(.tags(.release))
+    func `operation, closure and captures are released after a run, a cancellation or a refusal`() async throws {
         let queue = OperationQueue()
         for fate in ["runs", "throws", "is cancelled", "is refused", "is never added"] {
             var captured: Guarded<Int>? = Guarded(0)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rules B3, M5 and W5: blocks that are added too late, and the release of blocks.
-@Suite(.timeLimit(.minutes(5))) struct BlockOperationLifetimeTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.release)) struct BlockOperationLifetimeTests {
     /// Rules B3, M5.
     @Test func `a block for a finished operation is refused and nothing changes`() {
         let operation = BlockOperation()
@@ -114,16 +114,6 @@ import Testing
         #expect(captured.allSatisfy { $0.isGone })
         #expect(operation.executionBlocks.isEmpty)
     }
-}
-
-private final class Captured: Sendable {
-    private let onRelease: Gate?
-
-    init(onRelease: Gate? = nil) { self.onRelease = onRelease }
-
-    deinit { onRelease?.open() }
-
-    func use() {}
 
     /// Adds a block in `main()`, before the blocks are taken to run.
     private final class AddsLate: BlockOperation, @unchecked Sendable {
@@ -141,4 +131,14 @@ private final class Captured: Sendable {
         if inQueue { OperationQueue().addOperations([operation], waitUntilFinished: true) } else { operation.start() }
         #expect(operation.refused.value == 1 && operation.runs.value == 0)
     }
+}
+
+private final class Captured: Sendable {
+    private let onRelease: Gate?
+
+    init(onRelease: Gate? = nil) { self.onRelease = onRelease }
+
+    deinit { onRelease?.open() }
+
+    func use() {}
 }

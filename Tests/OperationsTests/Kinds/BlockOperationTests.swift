@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Section 6: block operations.
-@Suite(.timeLimit(.minutes(5))) struct BlockOperationTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct BlockOperationTests {
     /// Rule B1.
     @Test func `the blocks are listed in order, the initial one first`() {
         let log = Journal<Int>()

@@ -144,7 +144,7 @@ private enum Need: CaseIterable {
         await queue.waitUntilAllOperationsAreFinished()
     }
 
-    @Test
+    @Test(.tags(.threads))
     func `operations that are paused, resumed and cancelled at once never use an exclusive name together`() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 4

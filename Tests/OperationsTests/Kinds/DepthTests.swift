@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 /// Rule A11: no depth overflows the stack. Debug builds use less depth, because their frames are larger.
-@Suite(.timeLimit(.minutes(5))) struct DepthTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.release)) struct DepthTests {
     #if DEBUG
     private static let depth = 3_000
-    private static let chain = 50_000
+    private static let chain = Stress.rounds(50_000, least: 15_000)
     #else
     private static let depth = 100_000
-    private static let chain = 1_000_000
+    private static let chain = Stress.rounds(1_000_000, least: 100_000)
     #endif
 
     /// Groups in groups, around one operation.
@@ -161,7 +161,7 @@ import Testing
         return operation
     }
 
-    @Test(arguments: Kind.allCases, [false, true])
+    @Test(.tags(.slow), arguments: Kind.allCases, [false, true])
     func `a chain of operations, each of which has captured its predecessor, is released`(
         kind: Kind, dependsToo: Bool
     ) throws {

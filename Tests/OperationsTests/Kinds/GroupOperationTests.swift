@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct GroupTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct GroupOperationTests {
     private final class Careless: GroupOperation, @unchecked Sendable {
         struct Failure: Error {}
         let fails: Bool

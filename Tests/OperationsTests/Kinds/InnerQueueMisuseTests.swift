@@ -27,7 +27,7 @@ import Testing
         #expect(unfinished.isEmpty)
     }
 
-    @Test func `of two threads that add two groups to each other, one is refused`() {
+    @Test(.tags(.threads)) func `of two threads that add two groups to each other, one is refused`() {
         for _ in 0..<300 {
             let (a, b) = (GroupOperation(), GroupOperation())
             let refusals = Journal<OperationError>()
@@ -43,7 +43,8 @@ import Testing
         }
     }
 
-    @Test func `of two threads that add one group to two groups, one is refused, and the nesting is known`() {
+    @Test(.tags(.threads))
+    func `of two threads that add one group to two groups, one is refused, and the nesting is known`() {
         for _ in 0..<1000 {
             let (inner, outers) = (GroupOperation(), [GroupOperation(), GroupOperation()])
             let refused = Journal<Int>()
@@ -72,7 +73,9 @@ import Testing
         #expect(throws: OperationError.self) { try group.tryAddChild(other) }
     }
 
-    @Test func `a group does not keep its former queue alive, and does not use it after its release`() async {
+    @Test(.tags(.release)) func `a group does not keep its former queue alive, and does not use it after its release`()
+        async
+    {
         let group = GroupOperation()
         var queue: OperationQueue? = OperationQueue()
         queue?.addOperation(group)

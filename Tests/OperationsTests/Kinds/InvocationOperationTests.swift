@@ -139,7 +139,7 @@ import TestSupport
     }
 
     /// Rule I3.
-    @Test func `target and argument are retained until the end and no longer`() throws {
+    @Test(.tags(.release)) func `target and argument are retained until the end and no longer`() throws {
         let queue = OperationQueue()
         queue.isSuspended = true
         let (operation, target, passed) = makeOperation()
@@ -152,7 +152,7 @@ import TestSupport
     }
 
     /// Rules I3, W5.
-    @Test func `a cancelled operation releases target and argument`() {
+    @Test(.tags(.release)) func `a cancelled operation releases target and argument`() {
         let (operation, target, passed) = makeOperation()
         operation.cancel()
         OperationQueue().addOperations([operation], waitUntilFinished: true)

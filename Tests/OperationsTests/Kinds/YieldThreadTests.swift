@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `Task.yield()` in async operations on threads. The worker of a task that yields promises to look for it.
-@Suite(.timeLimit(.minutes(5))) struct YieldThreadTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct YieldThreadTests {
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     @Test func `a child that yields continues although its parent blocks the worker`() {
         let queue = OperationQueue()

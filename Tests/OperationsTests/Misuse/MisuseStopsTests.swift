@@ -1,6 +1,7 @@
 import Dispatch
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 /// One way to misuse a plain member.
@@ -107,7 +108,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
 }
 
 /// Rules M1–M8: the plain members stop the process, and name the rule and the operation, in debug and release builds.
-@Suite struct MisuseStopsTests {
+@Suite(.tags(.release)) struct MisuseStopsTests {
     /// Rules M1–M8.
     @Test(.timeLimit(.minutes(5)), arguments: Misuse.allCases)
     func `misuse stops the process and names the rule and the operation`(misuse: Misuse) async throws {

@@ -66,7 +66,7 @@ import Testing
     }
 
     /// Rule M1.
-    @Test func `starting an operation by hand while its queue starts it`() {
+    @Test(.tags(.threads)) func `starting an operation by hand while its queue starts it`() {
         let queue = OperationQueue()
         for _ in 0..<500 {
             let operation = CountingOperation()
@@ -121,7 +121,7 @@ import Testing
     }
 
     /// Rule M2.
-    @Test func `two threads that add one operation to two queues: one wins`() {
+    @Test(.tags(.threads)) func `two threads that add one operation to two queues: one wins`() {
         for _ in 0..<500 {
             let queues = [OperationQueue.suspended(), .suspended()]
             let operation = CountingOperation()

@@ -59,7 +59,7 @@ import Testing
 
     /// The thread that ends the dependency finds the operation ready, and reports late, while another thread is still
     /// adding the operation.
-    @Test func `an operation that starts during its event ready has its event started after that`() {
+    @Test(.tags(.threads)) func `an operation that starts during its event ready has its event started after that`() {
         let (queue, log) = (OperationQueue(), Journal<String>())
         let (isAdded, isReporting, hasStarted) = (Gate(), Gate(), Gate())
         let (dependency, operation) = (Operation(), BlockOperation { hasStarted.open() })

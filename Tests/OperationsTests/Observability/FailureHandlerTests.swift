@@ -2,7 +2,7 @@ import Operations
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct UnhandledFailureTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.release)) struct FailureHandlerTests {
     @Test func `an unread failure reaches the queue's handler once, when the operation is released`()
         async
     {

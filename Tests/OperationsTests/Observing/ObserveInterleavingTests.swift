@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rule K6 with several threads or several observers at the same time: the last announcement has the final value.
-@Suite(.timeLimit(.minutes(5))) struct ObserveInterleavingTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct ObserveInterleavingTests {
     private final class Quiet: Operation, @unchecked Sendable {}
 
     /// The calls, before and after a change, of an observer that begins inside another observer's call before the change.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rules K2, K6, for operations and queues: each call before a change has one after it, in turn.
-@Suite(.timeLimit(.minutes(5))) struct ObservePriorTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct ObservePriorTests {
     private func areInTurn(_ calls: [Bool]) -> Bool {
         calls.count % 2 == 0 && calls.enumerated().allSatisfy { $0.element == ($0.offset % 2 == 0) }
     }

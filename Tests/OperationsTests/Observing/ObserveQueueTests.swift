@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rule K1 on queues.
-@Suite(.timeLimit(.minutes(5))) struct ObserveQueueTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct ObserveQueueTests {
     @Test func `width, suspension, name and quality are announced with the values exchanged`() {
         let (queue, observer) = (OperationQueue(), ChangeRecorder())
         queue.name = "a"
@@ -69,7 +69,7 @@ import Testing
         #expect(counts.entries.first?[0] == 0 && counts.entries.last?[1] == 0)
     }
 
-    @Test func `an observed queue may be released, and its observers are released with it`() {
+    @Test(.tags(.release)) func `an observed queue may be released, and its observers are released with it`() {
         var queue: OperationQueue? = OperationQueue()
         let gone = Weak(queue)
         var witness: Journal<Int>? = Journal()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rules K6, L9 under contention: every change once, with its own values, and the last announcement has the final value.
-@Suite(.timeLimit(.minutes(5))) struct ObserveRaceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads, .release)) struct ObserveRaceTests {
     private final class Quiet: Operation, @unchecked Sendable {}
 
     private static let rounds = 1000

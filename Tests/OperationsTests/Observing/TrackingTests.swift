@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule K8: operations and queues are `Observable`.
-@Suite(.timeLimit(.minutes(5))) struct TrackingTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct TrackingTests {
     @Test(arguments: Fact.ofOperations)
     func `a change of an operation's property notifies a tracker that has read it once`(_ fact: Fact<Operation>) {
         let operation = Operation()
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `an operation may change and be released while a thread begins to track it`() {
+    @Test(.tags(.release)) func `an operation may change and be released while a thread begins to track it`() {
         for _ in 0..<4_000 {
             let (operation, meeting) = (Guarded<BlockOperation?>(BlockOperation {}), Gate(2))
             let releasing = TestThread {

@@ -1,4 +1,5 @@
 import Operations
+import TestSupport
 import Testing
 
 /// A number that a policy cannot have.
@@ -36,7 +37,7 @@ enum InvalidNumber: String, CaseIterable, Codable, Sendable {
     }
 }
 
-@Suite struct InvalidPolicyTests {
+@Suite(.tags(.release)) struct InvalidPolicyTests {
     @Test(.timeLimit(.minutes(5)), arguments: InvalidNumber.allCases)
     func `an invalid number stops the process with a remedy`(number: InvalidNumber) async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [number] in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `priorityPolicy`: deviations from `queuePriority` and arrival.
-@Suite(.timeLimit(.minutes(5))) struct PriorityInheritanceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct PriorityInheritanceTests {
     private let held = HeldQueue()
     private let log = Journal<String>()
     private var queue: OperationQueue { held.queue }
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `closures that are added while another thread begins inheritance inherit`() {
-        for _ in 0..<200 {
+        for _ in 0..<Stress.rounds(200, least: 50) {
             let queue = OperationQueue()
             queue.isSuspended = true
             let hasBegun = Gate()
@@ -252,13 +252,13 @@ import Testing
         urgentGroup.waitUntilFinished()
     }
 
-    @Test func `a chain of a hundred thousand operations is raised without recursion`() throws {
+    @Test(.tags(.slow)) func `a very long chain of operations is raised without recursion`() throws {
         try inherit()
         let first = BlockOperation {}
         first.queuePriority = .veryLow
         var last: Operation = first
         var all: [Operation] = [first]
-        for _ in 0..<100_000 {
+        for _ in 0..<Stress.rounds(100_000, least: 20_000) {
             let next = BlockOperation {}
             next.queuePriority = .veryLow
             next.addDependency(last)

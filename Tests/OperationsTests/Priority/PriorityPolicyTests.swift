@@ -3,7 +3,7 @@ import SchedulerCore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct PriorityPolicyTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct PriorityPolicyTests {
     @Test func `after threads have set policies at once, the queue behaves by the policy that it returns`() {
         let queue = OperationQueue()
         let policies: [OperationQueue.PriorityPolicy] = [

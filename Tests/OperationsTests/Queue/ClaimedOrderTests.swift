@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 /// Rules P2 and Q11: an operation keeps its place although it cannot be claimed for a moment, or its claim is returned.
-@Suite(.timeLimit(.minutes(1))) struct ClaimedOrderTests {
+@Suite(.timeLimit(.minutes(1)), .tags(.threads)) struct ClaimedOrderTests {
     /// The worker has claimed the second operation when it releases the first. The monitor returns the claim.
-    @Test func `a deinit that takes long changes no order in a serial queue`() {
+    @Test(.tags(.release)) func `a deinit that takes long changes no order in a serial queue`() {
         for _ in 0..<20 {
             let (queue, journal, lastRan) = (OperationQueue(), Journal<Int>(), Gate())
             queue.maxConcurrentOperationCount = 1

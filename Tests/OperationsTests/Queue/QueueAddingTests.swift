@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// Rules Q1, Q2 and Q11: adding, and the lifetime of queues and operations.
-@Suite(.timeLimit(.minutes(5))) struct QueueAddingTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.release)) struct QueueAddingTests {
     /// Rule Q1.
     @Test func `operations added in each of three ways run`() {
         let (queue, log) = (OperationQueue(), Journal<Int>())

@@ -117,7 +117,7 @@ import Testing
     }
 
     /// Rule Q5: resuming is never lost, regardless of concurrent suspensions.
-    @Test func `after many changes from many threads, the last one decides`() {
+    @Test(.tags(.threads)) func `after many changes from many threads, the last one decides`() {
         let (queue, others, runs) = (OperationQueue(), OperationQueue(), Atomic64())
         others.maxConcurrentOperationCount = 4
         for _ in 0..<4 {

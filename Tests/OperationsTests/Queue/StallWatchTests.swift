@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule N3: the occasions and the number of stall reports.
-@Suite(.timeLimit(.minutes(5))) struct StallOccasionTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct StallWatchTests {
     /// Rule N3.
     @Test func `a stall is reported once, and the next one again`() {
         let observer = StallObserver()

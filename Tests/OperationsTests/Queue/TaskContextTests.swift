@@ -86,7 +86,8 @@ import Testing
         #expect(name.withLock { $0 } == (inherits ? "adder" : "nobody"))
     }
 
-    @Test func `an operation that inherits nothing can be cancelled before, while and after it starts`() async {
+    @Test(.tags(.threads))
+    func `an operation that inherits nothing can be cancelled before, while and after it starts`() async {
         let queue = queue(inherits: false)
         for round in 0..<300 {
             let operation = queue.addTask { while !Task.isCancelled { await Task.yield() } }
@@ -97,7 +98,8 @@ import Testing
         }
     }
 
-    @Test func `an operation that inherits nothing and never starts completes and is released`() async {
+    @Test(.tags(.release)) func `an operation that inherits nothing and never starts completes and is released`() async
+    {
         let queue = queue(inherits: false)
         queue.isSuspended = true
         let skipped = Gate()

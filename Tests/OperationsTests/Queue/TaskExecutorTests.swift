@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule N2: a queue runs plain tasks.
-@Suite(.timeLimit(.minutes(5))) struct TaskExecutorTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct TaskExecutorTests {
     @Test func `a task, its child tasks and its groups run on the queue, before and after suspending`() async {
         let queue = OperationQueue()
         let seen = Journal<Bool>()
@@ -98,7 +98,7 @@ import Testing
         #expect(log.entries == [1, 2, 3])
     }
 
-    @Test func `the queue stays alive as long as its tasks, and no longer`() async {
+    @Test(.tags(.release)) func `the queue stays alive as long as its tasks, and no longer`() async {
         let mayEnd = AsyncGate()
         var queue: OperationQueue? = OperationQueue()
         let weakQueue = Weak(queue)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Rule Q10: a queue whose operations run on a dispatch queue.
-@Suite(.timeLimit(.minutes(5))) struct UnderlyingQueueTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct UnderlyingQueueTests {
     /// Rule Q10.
     @Test func `there is none by default and it reads back as set`() {
         let (queue, dispatchQueue) = (OperationQueue(), DispatchQueue(label: "underlying"))

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The locks and the exchanges of atomic words on the path of one operation; see "Architecture".
-@Suite struct PrimitiveTests {
+@Suite struct PrimitivesTests {
     @Test func `adding a block operation to a busy queue takes no lock and three exchanges`() {
         let busy = BusyQueue()
         let operations = (0..<10).map { _ in BlockOperation {} }

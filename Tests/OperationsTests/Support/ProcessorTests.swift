@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rule Q4: the number of processors that the process may use.
-@Suite(.timeLimit(.minutes(5))) struct ProcessorTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.ordinaryConditions)) struct ProcessorTests {
     private func processors(_ files: [String: String]) -> Int? { ControlGroupQuota { files[$0] }.processors }
 
     private let unified = "31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"

@@ -6,7 +6,7 @@ import Testing
 @testable import Operations
 
 /// One worker attends a queue of tiny operations. In a debug build no operation is tiny.
-@Suite(.onOwnThread, .timeLimit(.minutes(1))) struct AttendanceTests {
+@Suite(.onOwnThread, .timeLimit(.minutes(1)), .tags(.release)) struct AttendanceTests {
     /// An attempt shows nothing if the monitor takes the promise too early, or not at all.
     @Test func `a worker that loses its attendance while it waits for the lock does not attend after that`() {
         for _ in 0..<50 {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Changes of a queue whose call for a thread waits, because operations of other queues compute on all cores.
-@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1))) struct ChangeUnderLoadTests {
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(1)), .tags(.threads)) struct ChangeUnderLoadTests {
     @Test func `a queue that gets a limit starts its operation beside computing operations`() {
         let (load, queue, ran) = (Load(.utility), OperationQueue(), Gate())
         queue.qualityOfService = .utility

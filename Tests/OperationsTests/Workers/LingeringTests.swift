@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A worker that waits for work lets other threads call no worker. It must not do anything else meanwhile.
-@Suite(.onOwnThread, .timeLimit(.minutes(1))) struct LingeringTests {
+@Suite(.onOwnThread, .timeLimit(.minutes(1)), .tags(.threads, .release)) struct LingeringTests {
     /// With many tiny operations before it, one worker attends the queue.
     @Test(arguments: [0, 10_000])
     func `an executor that keeps a thread which resumes a task holds up no operation of the queue`(before: Int) {

@@ -5,7 +5,7 @@ import Testing
 
 /// A worker whose operation leaves an observed queue promises to look. The monitor may take the promise before the operation
 /// has left, and then finds nothing to start.
-@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(5))) struct PromiseTests {
+@Suite(.onOwnThread, .serialized, .timeLimit(.minutes(5)), .tags(.threads)) struct PromiseTests {
     @Test(arguments: 1...20)
     func `an observer may wait for the next operation although the monitor took the promise too early`(round: Int) {
         let (queue, ran, hasStarted, mayEnd) = (OperationQueue(), Gate(), Gate(), Gate())

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rules Q4, Q12 and Q13: the default limit under load, many threads, operations that use their own queue.
-@Suite(.timeLimit(.minutes(5))) struct QueueLoadTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct QueueLoadTests {
     /// Rule Q4: operations that wait for each other end only if all run at the same time.
     @Test(arguments: [2, 32, OperationQueue.defaultMaxThreadCount])
     func `with the default limit, blocked operations do not starve the others`(count: Int) {

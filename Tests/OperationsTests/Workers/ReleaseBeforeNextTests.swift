@@ -4,7 +4,7 @@ import Testing
 
 /// A worker claims its next operation in the section in which the present one leaves, and then releases the present one. Its
 /// `deinit` may wait for any other operation of the queue, also for the claimed one.
-@Suite(.onOwnThread, .timeLimit(.minutes(1))) struct ReleaseBeforeNextTests {
+@Suite(.onOwnThread, .timeLimit(.minutes(1)), .tags(.threads, .release)) struct ReleaseBeforeNextTests {
     enum Kind: CaseIterable { case block, subclass, task }
     enum Wait: CaseIterable { case byLibrary, bySemaphore }
     /// In the queues that are not plain, a worker does not claim the next operation in the section in which one leaves.

@@ -14,7 +14,7 @@ private final class LastQueue: OperationQueue, @unchecked Sendable {
     deinit { atEnd() }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ReleasedSourceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads, .release)) struct ReleasedSourceTests {
     /// Rule Q1. The worker that releases the queue must not be the one that the pool wakes for the other queue.
     @Test func `the deinit of a queue that a worker releases may add work and wait for it`() async {
         for _ in 0..<50 {

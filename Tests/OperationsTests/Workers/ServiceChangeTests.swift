@@ -5,7 +5,7 @@ import Testing
 @testable import Operations
 
 /// Rule P6 for operations that wait: a worker of the present level runs them.
-@Suite(.timeLimit(.minutes(5))) struct ServiceChangeTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct ServiceChangeTests {
     /// Runs an operation in a suspended queue after changes, and returns the level of the thread.
     ///
     /// - Parameter isScheduled: Whether the operation is in the schedule when it changes. Otherwise it is in the inbox.

@@ -6,7 +6,7 @@ import Testing
 
 /// Rules P6 and P8: the nice value of the thread that runs the work. Only levels below normal take effect without
 /// privilege, so the tests use only these.
-@Suite(.timeLimit(.minutes(5))) struct ServiceLevelTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.ordinaryConditions)) struct ServiceLevelTests {
     private static let normal = LifeProcess.ownNiceness
     private static let utility = min(19, normal + ServiceLevel.utility.niceness)
     private static let background = min(19, normal + ServiceLevel.background.niceness)

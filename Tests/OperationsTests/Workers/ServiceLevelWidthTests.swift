@@ -1,5 +1,6 @@
 import Operations
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -11,7 +12,7 @@ import Darwin
 #endif
 
 /// Rule Q4 for operations whose service level differs from that of their queue.
-@Suite(.timeLimit(.minutes(5))) struct ServiceLevelWidthTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct ServiceLevelWidthTests {
     /// Counts the operations that compute. Its methods wait for nothing, so that no operation looks blocked because of it.
     private final class Computation: Sendable {
         private let inside = Atomic(0)

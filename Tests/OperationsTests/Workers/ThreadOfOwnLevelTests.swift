@@ -15,7 +15,7 @@ import Darwin
 
 /// Rules Q5 and D2 for an operation that has a slot and waits for a thread of its own service level. Serialized: each test
 /// needs all threads of one level.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ThreadOfOwnLevelTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), .tags(.threads)) struct ThreadOfOwnLevelTests {
     private final class Flag: Sendable {
         private let value = Atomic(false)
         var isSet: Bool { value.load(ordering: .acquiring) }
@@ -115,7 +115,8 @@ import Darwin
         #expect(!hasRun)
     }
 
-    @Test func `an operation starts in the end although its queue is closed again and again and puts it back`() {
+    @Test(.tags(.release))
+    func `an operation starts in the end although its queue is closed again and again and puts it back`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 2
         let counter = ConcurrencyCounter()

@@ -6,7 +6,7 @@ import Testing
 @testable import Operations
 
 /// The behavior when the system refuses more threads. Each test limits the memory of a separate process.
-struct ThreadShortageTests {
+@Suite(.tags(.ordinaryConditions)) struct ThreadShortageTests {
     /// Rule Q3: the concurrency limit is a maximum, and fewer running operations are not an error.
     @Test func `all operations run when few threads can be created`() async {
         await #expect(processExitsWith: .success) {

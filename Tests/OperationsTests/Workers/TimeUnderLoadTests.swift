@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 /// Rule A8: timers and policies also act while all threads that a queue may have compute.
-@Suite(.timeLimit(.minutes(2)), .serialized) struct TimeUnderLoadTests {
+@Suite(.timeLimit(.minutes(2)), .serialized, .tags(.threads)) struct TimeUnderLoadTests {
     @Test func `timers fire while every processor computes`() {
         // Not on a thread of the tests' own pool, on which other tests wait.
         TestThread { Self.passTime() }.join()
     }
 
     #if os(Linux)
-    @Test func `timers fire while the only processor computes`() async {
+    @Test(.tags(.ordinaryConditions)) func `timers fire while the only processor computes`() async {
         await #expect(processExitsWith: .success) {
             precondition(useOneProcessor() && Processor.count == 1)
             TimeUnderLoadTests.passTime()
