@@ -8,13 +8,27 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// The settings of tests. The macros of Swift Testing are slow, and each batch of files expands those of the whole module: one
+/// batch in place of two halves the time of the build.
+let testSettings: [SwiftSetting] = settings + [.unsafeFlags(["-driver-batch-count", "1"])]
+
 /// The settings of code that comes to this project from Foundation: a warning fails the build.
-let adoptionSettings: [SwiftSetting] = settings + [.treatAllWarnings(as: .error)]
+let adoptionSettings: [SwiftSetting] = testSettings + [.treatAllWarnings(as: .error)]
 
 /// A product that SwiftPM fetches and builds only with the trait.
 func product(_ name: String, of package: String, with trait: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
 }
+
+/// The tests of `Operations`, in several modules. The compiler takes more than twice the time for a module with twice as many
+/// macros. The folder `Support` is a link in one folder of each module.
+let operationsTests: KeyValuePairs = [
+    "OperationsFlowTests": ["Flow"],
+    "OperationsKindsTests": ["Kinds", "Misuse"],
+    "OperationsQueueTests": ["Observability", "Priority", "Queue"],
+    "OperationsWorkersTests": ["Gates", "Policies", "Workers"],
+    "OperationsObservingTests": ["Observing"],
+]
 
 let package = Package(
     name: "swift-operations",
@@ -79,34 +93,31 @@ let package = Package(
             name: "TestSupport", dependencies: ["CTestRun", "OperationsTesting"], path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(
-            name: "SchedulerCoreTests", dependencies: ["SchedulerCore", "TestSupport"], swiftSettings: settings),
+            name: "SchedulerCoreTests", dependencies: ["SchedulerCore", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
             name: "KeyValueObservingTests", dependencies: ["KeyValueObserving", "TestSupport"],
-            swiftSettings: settings),
-        .testTarget(
-            name: "OperationsTests", dependencies: ["Operations", "SchedulerCore", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "OperationsStressTests",
             dependencies: [
                 "CAllocator", "KeyValueObserving", "Operations", "OperationsFoundation", "OperationsTesting",
                 "OperationsTimeline", "SchedulerCore", "TestSupport",
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "OperationsFoundationTests",
             dependencies: ["OperationsFoundation", "OperationsTesting", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "OperationsCombineTests",
             dependencies: [
                 "OperationsCombine", "OperationsFoundation", "OperationsTesting", "TestSupport",
                 product("OpenCombine", of: "OpenCombine", with: "Combine"),
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "OperationsTestingTests", dependencies: ["Operations", "OperationsTesting", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "OperationsObservabilityTests",
             dependencies: [
@@ -114,11 +125,11 @@ let package = Package(
                 product("InMemoryLogging", of: "swift-log", with: "Logging"),
                 product("MetricsTestKit", of: "swift-metrics", with: "Metrics"),
                 product("InMemoryTracing", of: "swift-distributed-tracing", with: "Tracing"),
-            ], swiftSettings: settings),
+            ], swiftSettings: testSettings),
         .testTarget(
             name: "OperationsTimelineTests",
             dependencies: ["Operations", "OperationsTesting", "OperationsTimeline", "TestSupport"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "AdoptionByModuleTests", dependencies: ["OperationsFoundation"], swiftSettings: adoptionSettings),
         .testTarget(
@@ -132,6 +143,12 @@ let package = Package(
         .testTarget(
             name: "AdoptionStylesTests", dependencies: ["OperationsFoundation"], swiftSettings: adoptionSettings),
     ]
+        + operationsTests.map { name, folders in
+            .testTarget(
+                name: name, dependencies: ["Operations", "SchedulerCore", "TestSupport"], path: "Tests/OperationsTests",
+                exclude: operationsTests.flatMap(\.value).filter { !folders.contains($0) } + ["Support"],
+                sources: folders, swiftSettings: testSettings)
+        }
 )
 
 // The plugin that builds the documentation site. The variable keeps it away from packages that depend on this one.

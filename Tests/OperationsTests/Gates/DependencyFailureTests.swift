@@ -120,11 +120,3 @@ private final class FailingOperation: Operation, @unchecked Sendable {
     override func main() { for failure in failures { reportFailure(failure) } }
 }
 
-extension Optional<OperationOutcome> {
-    var described: String { map(\.description) ?? "nil" }
-
-    var error: (any Error)? {
-        guard case .failed(let error) = self else { return nil }
-        return error
-    }
-}

@@ -421,8 +421,6 @@ import Testing
     }
 }
 
-enum Failure: Error, Equatable { case expected, other }
-
 enum Traits { @TaskLocal static var name = "nobody" }
 
 private actor Counter {

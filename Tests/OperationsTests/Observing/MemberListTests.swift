@@ -75,7 +75,8 @@ import Testing
         func notified(_ index: Int) -> [String] {
             lists[index].entries.entries.map { entry in
                 let names = [entry.old, entry.new].map { list in
-                    list == [] ? "[]" : list == one ? "[1]" : list == two ? "[1, 2]" : list == nil ? "nil" : "?"
+                    guard let list else { return "nil" }
+                    return list.isEmpty ? "[]" : list == one ? "[1]" : list == two ? "[1, 2]" : "?"
                 }
                 return "\(entry.isPrior ? "before " : "")\(names[0]) \(names[1])"
             }
