@@ -63,7 +63,8 @@ import Testing
 
     /// Trying all combinations of keys would take minutes.
     @Test func `the time for many unregistered nested key paths does not grow with the number of combinations`() {
-        let (link, steps) = (Link(), [\Link.a, \.b, \.c, \.d, \.e, \.f, \.g, \.h, \.i, \.j])
+        let link = Link()
+        let steps = [\Link.a, \.b, \.c, \.d, \.e, \.f, \.g, \.h, \.i, \.j].prefix(Stress.rounds(10, least: 5))
         let log = Journal<Int>()
         for first in steps {
             for last in steps {
@@ -77,7 +78,7 @@ import Testing
                 token.invalidate()
             }
         }
-        #expect(log.entries == Array(1...100))
+        #expect(log.entries == Array(1...steps.count * steps.count))
         let path = (\Link.a.b.b.c.c.a).appending(path: \.unregistered)
         let attempts = NestedPathSearch.run(for: path, in: KeyTable.of(Link.self)).attempts
         #expect((1...10_000).contains(attempts))

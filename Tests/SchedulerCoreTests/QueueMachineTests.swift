@@ -76,7 +76,7 @@ import Testing
         return pair
     }
 
-    @Test(.tags(.slow), arguments: 1...UInt64(Stress.rounds(120, least: 30)))
+    @Test(.tags(.slow), arguments: 1...UInt64(Stress.rounds(120, least: 20)))
     func `the machine gives the answers of the naive queue in a random program of all events`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         var pair = QueuePair(limit: generator.below(6))

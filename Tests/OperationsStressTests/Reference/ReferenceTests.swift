@@ -20,7 +20,7 @@ import Darwin
     private static let isTraced = getenv("OPERATIONS_REFERENCE_TRACE") != nil
 
     @Test func `queues under a manual executor behave like the reference, step by step`() {
-        for seed in Self.seeds(Self.programs ?? Stress.rounds(600, least: 100)) {
+        for seed in Self.seeds(Self.programs ?? Stress.rounds(600, least: 50)) {
             if Self.isTraced { print("reference: seed \(seed)") }
             guard let found = ManualRun.difference(of: RandomProgram(seed: seed)) else { continue }
             Issue.record("seed \(seed), after \(found.calls) calls: \(found.what)\n\(Self.smallest(seed: seed))")
