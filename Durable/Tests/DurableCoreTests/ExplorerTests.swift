@@ -4,8 +4,8 @@ import Foundation
 import Testing
 
 @Suite struct ExplorerTests {
-    /// The number of random programs; `DURABLE_PROGRAMS` makes the test larger.
-    static let programs = Int(ProcessInfo.processInfo.environment["DURABLE_PROGRAMS"] ?? "") ?? 30
+    /// The number of random programs.
+    static let programs = Stress.rounds(600, least: 30)
     /// The first seed; `DURABLE_SEED` repeats one program.
     static let firstSeed = UInt64(ProcessInfo.processInfo.environment["DURABLE_SEED"] ?? "") ?? 1
 

@@ -5,7 +5,7 @@ import OperationsDurable
 import OperationsTesting
 import Testing
 
-/// The faults of processes. `DURABLE_CRASH_OPERATIONS` and `DURABLE_CRASH_KILLS` make the test larger, and
+/// The faults of processes. `OPERATIONS_STRESS` makes the test larger, and
 /// `DURABLE_SEED` repeats its random choices.
 @Suite struct CrashTests {
     struct Effect: DurableOperation {
@@ -67,8 +67,8 @@ import Testing
 
     @Test func `R7, R10: after kills of workers all operations end, and each effect exists exactly once`() async throws
     {
-        let count = Self.number("DURABLE_CRASH_OPERATIONS", 400)
-        let kills = Self.number("DURABLE_CRASH_KILLS", 8)
+        let count = Stress.rounds(4_000, least: 400)
+        let kills = Stress.rounds(40, least: 8)
         let seed = UInt64(Self.number("DURABLE_SEED", 1))
         var random = SeededGenerator(seed: seed)
         try await withTemporaryFile { path in

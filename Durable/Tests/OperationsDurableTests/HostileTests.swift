@@ -274,10 +274,9 @@ import Testing
         }
     }
 
-    /// `DURABLE_ROWS` sets the number of rows.
     @Test(arguments: StoreKind.allCases.filter { $0 != .memory })
     func `R7: of many rows each runs once`(_ kind: StoreKind) async throws {
-        let count = Int(ProcessInfo.processInfo.environment["DURABLE_ROWS"] ?? "") ?? 2_000
+        let count = Stress.rounds(40_000, least: 2_000)
         try await withStore(kind) { test in
             let queue = DurableQueue("q", in: test.store)
             Self.runs.withLock { $0["\(kind)"] = [UInt8](repeating: 0, count: count) }

@@ -119,4 +119,3 @@ private final class FailingOperation: Operation, @unchecked Sendable {
 
     override func main() { for failure in failures { reportFailure(failure) } }
 }
-

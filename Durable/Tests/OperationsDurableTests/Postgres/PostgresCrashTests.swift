@@ -83,8 +83,8 @@ import Testing
     @Test func `R7, R10: after kills of workers on PostgreSQL all operations end, and each effect exists exactly once`()
         async throws
     {
-        let count = Self.number("DURABLE_CRASH_OPERATIONS", 400)
-        let kills = Self.number("DURABLE_CRASH_KILLS", 8)
+        let count = Stress.rounds(4_000, least: 400)
+        let kills = Stress.rounds(40, least: 8)
         let seed = UInt64(Self.number("DURABLE_SEED", 1))
         var random = SeededGenerator(seed: seed)
         try await withStore { _, url, store in
@@ -114,8 +114,8 @@ import Testing
     @Test func `R28, R10: after crashes of the server all operations of two workers end, with each effect once`()
         async throws
     {
-        let count = Self.number("DURABLE_CRASH_OPERATIONS", 400)
-        let crashes = Self.number("DURABLE_SERVER_CRASHES", 3)
+        let count = Stress.rounds(4_000, least: 400)
+        let crashes = Stress.rounds(10, least: 3)
         try await withStore(PostgresServer()) { server, url, store in
             try await addEffects(count, store)
             let workers = try (0..<2).map { _ in try startWorker(url) }

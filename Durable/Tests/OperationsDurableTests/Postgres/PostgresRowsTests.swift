@@ -8,7 +8,7 @@ import Testing
 @testable import OperationsDurablePostgres
 
 @Suite(.enabled(if: PostgresServer.isInstalled)) struct PostgresRowsTests {
-    static let programs = Int(ProcessInfo.processInfo.environment["DURABLE_PROGRAMS"] ?? "") ?? 5
+    static let programs = Stress.rounds(100, least: 5)
     static let firstSeed = UInt64(ProcessInfo.processInfo.environment["DURABLE_SEED"] ?? "") ?? 1
 
     @Test func `the rows in PostgreSQL equal the rows in memory after each event of random programs`() async throws {
