@@ -65,33 +65,39 @@ first_command() {
     [ $actual -eq 0 ] && tail -n 1 "$work/first" | grep -Eq '^digest: [0-9]+ succeeded in '
 }
 
-few_descriptors() { first_command sh -c 'ulimit -n 1024 && exec "$@"' sh; }
-condition "the README's first command with 1,024 descriptors" few_descriptors
-for limit in 64 32; do
+# full_tier: whether each condition has a session of its own. Otherwise one session has all those that do not exclude each other.
+full_tier() { [ "${CHECK_TIER:-full}" = full ]; }
+
+limits=32
+if full_tier; then limits='1024 64 32'; fi
+for limit in $limits; do
     fewer() { first_command sh -c "ulimit -n $limit && exec \"\$@\"" sh; }
     condition "the README's first command with $limit descriptors" fewer
 done
-condition 'as an ordinary user, with 1,024 descriptors' session sh -c 'ulimit -n 1024 && exec "$@"' sh
 if command -v taskset > /dev/null; then
     condition 'on one processor' session taskset -c 0
     condition "the README's first command on one processor" first_command taskset -c 0
 else
     echo 'skipped: one processor, for want of taskset'
 fi
-condition 'in the C locale' session env -u LC_ALL LANG=C
-utf8=$(locale -a 2> /dev/null | grep -iE '^(C|en_US)\.utf-?8$' | head -n 1)
-if [ -n "$utf8" ]; then
-    condition 'in a locale of UTF-8' session env -u LC_ALL LANG="$utf8"
+if full_tier; then
+    condition 'as an ordinary user, with 1,024 descriptors' session sh -c 'ulimit -n 1024 && exec "$@"' sh
+    condition 'in the C locale' session env -u LC_ALL LANG=C
+    utf8=$(locale -a 2> /dev/null | grep -iE '^(C|en_US)\.utf-?8$' | head -n 1)
+    if [ -n "$utf8" ]; then
+        condition 'in a locale of UTF-8' session env -u LC_ALL LANG="$utf8"
+    else
+        echo 'skipped: a locale of UTF-8, for want of one'
+    fi
+    condition 'without a terminal and with closed standard input' session sh -c 'exec "$@" <&-' sh
+    if command -v setsid > /dev/null; then
+        condition 'in a session of its own' session setsid -w
+    fi
+    condition 'with umask 077' session sh -c 'umask 077 && exec "$@"' sh
 else
-    echo 'skipped: a locale of UTF-8, for want of one'
+    condition 'as an ordinary user, with 1,024 descriptors, in the C locale, with closed standard input and umask 077' \
+        session env -u LC_ALL LANG=C sh -c 'ulimit -n 1024 && umask 077 && exec "$@" <&-' sh
 fi
-closed() { session sh -c 'exec "$@" <&-' sh; }
-condition 'without a terminal and with closed standard input' closed
-if command -v setsid > /dev/null; then
-    condition 'in a session of its own' session setsid -w
-fi
-private() { session sh -c 'umask 077 && exec "$@"' sh; }
-condition 'with umask 077' private
 
 # full: the output of commands exceeds the space. Operations that may have lost output report it, and the run does not hang.
 full() {
