@@ -31,24 +31,27 @@ private final class LastQueue: OperationQueue, @unchecked Sendable {
         }
     }
 
-    /// Rule A10: while no helper gets a thread, its request keeps nothing alive.
+    /// Rule A10: while no helper gets a thread, its request keeps nothing alive. In a process of its own, because all queues of a
+    /// process share the pool.
     @Test func `a helper that was requested and never came keeps no finished operation`() async {
-        let level = ServiceLevel.background
-        // The pool grants no helper, as if it had too many threads.
-        WorkerPool[level].state.withLock { $0[.eager].busy += WorkerPool.ceiling }
-        let queue = OperationQueue()
-        queue.qualityOfService = .background
-        let gone: Weak
-        do {
-            let operation = BlockOperation {}
-            operation.addExecutionBlock {}
-            gone = Weak(operation)
-            queue.addOperation(operation)
-            await operation.waitUntilFinished()
-            #expect(WorkerPool[level].state.withLock { $0.requestCount } == 1)
+        await #expect(processExitsWith: .success) {
+            let pool = WorkerPool[.background]
+            // The pool grants no helper, as if it had too many threads.
+            pool.state.withLock { $0[.eager].busy += WorkerPool.ceiling }
+            let queue = OperationQueue()
+            queue.qualityOfService = .background
+            let gone: Weak
+            do {
+                let operation = BlockOperation {}
+                operation.addExecutionBlock {}
+                gone = Weak(operation)
+                queue.addOperation(operation)
+                await operation.waitUntilFinished()
+                let requests = pool.state.withLock { $0.requestCount }
+                #expect(requests == 1)
+            }
+            await queue.waitUntilAllOperationsAreFinished()
+            while !gone.isGone { await Task.yield() }
         }
-        await queue.waitUntilAllOperationsAreFinished()
-        while !gone.isGone { await Task.yield() }
-        WorkerPool[level].state.withLock { $0[.eager].busy -= WorkerPool.ceiling }
     }
 }
