@@ -63,9 +63,9 @@ import Testing
     }
 
     /// Recursion over the chain would overflow the stack.
-    @Test(.tags(.slow, .release)) func `a very long chain of dependent objects is observed, changed, cut and released`()
-    {
-        let count = Stress.rounds(30_000, least: 10_000)
+    @Test(.onSmallStack, .tags(.slow, .release))
+    func `a very long chain of dependent objects is observed, changed, cut and released`() {
+        let count = Stress.rounds(30_000, least: 1_500)
         var stops = Stop.chain(count)
         defer { for stop in stops { stop.next = nil } }
         let log = Journal<Int>()
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(.tags(.threads)) func `a chain follows the changes of several threads to its last object`() {
-        for _ in 0..<50 {
+        for _ in 0..<Stress.rounds(50, least: 8) {
             let (stops, spare, log, start) = (Stop.chain(40), Stop.chain(40), Journal<Int>(), Gate(3))
             let token = stops[0].observe(\.total, options: .new) { _, _ in log.append(1) }
             let threads = (0..<3).map { thread in

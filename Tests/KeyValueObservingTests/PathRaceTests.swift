@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `a path follows the last of the objects that several threads set at the same time`() {
-        for round in 0..<500 {
+        for round in 0..<Stress.rounds(500, least: 150) {
             let (root, log, start) = (Hub(), Journal<Int>(), Gate(3))
             let hubs = (0..<6).map { _ in Hub() }
             let token = root.observe(\.next.next.number, options: [.old, .new]) { log.append($1.newValue!) }

@@ -18,7 +18,7 @@ import Darwin
 /// `OPERATIONS_STRESS_COUNT` sets the number of operations. `OPERATIONS_STRESS_SEED` repeats a run. The test prints both.
 @Suite(.onOwnThread, .tags(.threads, .release, .slow)) struct EnduranceStress {
     @Test func `of very many operations, none is lost, runs twice, or runs too early`() {
-        let count = number("OPERATIONS_STRESS_COUNT") ?? UInt64(Stress.rounds(200_000))
+        let count = number("OPERATIONS_STRESS_COUNT") ?? UInt64(Stress.rounds(200_000, small: 5_000))
         let seed = number("OPERATIONS_STRESS_SEED") ?? UInt64.random(in: 0..<1 << 32)
         var (random, done, runs) = (SeededRandom(seed: seed), UInt64(0), 0)
         let time = ContinuousClock().measure {
@@ -62,7 +62,7 @@ private final class Node: Operation, @unchecked Sendable {
 }
 
 private final class Round {
-    static let size = 20_000
+    static let size = min(20_000, Stress.rounds(20_000, least: 5_000))
     private static let widths = [1, 2, 3, 8, OperationQueue.defaultMaxConcurrentOperationCount]
 
     private let seed: UInt64

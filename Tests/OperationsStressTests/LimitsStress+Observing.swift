@@ -48,7 +48,7 @@ extension LimitsStress {
     @Test func `observers of operations and operationCount are notified of each operation`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            await Limits.expectNothingLeft(Limits.count(debug: 30_000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 30_000, least: 2_000)) { count in
                 let observer = Counting(4 * count)
                 queue.addObserver(observer, forKeyPath: "operations", context: nil)
                 queue.addObserver(observer, forKeyPath: "operationCount", options: .new, context: nil)
@@ -83,7 +83,7 @@ extension LimitsStress {
     @Test func `very many streams that are open at once are notified once each, and leave nothing`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            await Limits.expectNothingLeft(Limits.count(debug: 20_000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 20_000, least: 2_000)) { count in
                 var streams = (0..<count).map { _ in queue.events.makeAsyncIterator() }
                 queue.addOperation {}
                 await queue.waitUntilAllOperationsAreFinished()
@@ -102,7 +102,7 @@ extension LimitsStress {
     @Test func `traces keep no more operations than their limit, and nothing when they are gone`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            await Limits.expectNothingLeft(Limits.count(debug: 30_000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 30_000, least: 2_000)) { count in
                 let (bounded, whole) = (OperationTimeline(limit: 100), OperationTimeline(limit: count))
                 for trace in [bounded, whole] { trace.record(queue) }
                 for number in 0..<count { await queue.add(BlockOperation {}, number: number) }
@@ -116,7 +116,7 @@ extension LimitsStress {
     @Test func `the report of a queue with very many operations is a few lines, and the log keeps nothing`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            await Limits.expectNothingLeft(Limits.count(debug: 20_000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 20_000, least: 2_000)) { count in
                 queue.isSuspended = true
                 for _ in 0..<count { queue.addOperation {} }
                 let report = queue.stallReport()

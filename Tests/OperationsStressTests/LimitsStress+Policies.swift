@@ -11,7 +11,7 @@ extension LimitsStress {
             let queue = OperationQueue()
             // One error for all: Swift Testing keeps a backtrace for each object that is thrown.
             let failure: any Error = Planned()
-            await Limits.expectNothingLeft(Limits.count(debug: 20_000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 20_000, least: 2_000)) { count in
                 for number in 0..<count {
                     let operation = CountedOperation()
                     operation.addCondition(
@@ -36,7 +36,7 @@ extension LimitsStress {
         await #expect(processExitsWith: .success) {
             let (queue, clock) = (OperationQueue(), ContinuousClock())
             // The runtime keeps a sleep that was cancelled, some hundred bytes, until its time has come.
-            await Limits.expectNothingLeft(Limits.count(debug: 10_000), each: 1024) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 10_000, least: 2_000), each: 1024) { count in
                 for number in 0..<count {
                     let operation = BlockOperation {}
                     let isPast = number % 2 == 0
@@ -53,7 +53,7 @@ extension LimitsStress {
     @Test func `names of exclusive resources end with the operations that need them`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            await Limits.expectNothingLeft(Limits.count(debug: 30_000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 30_000, least: 2_000)) { count in
                 for number in 0..<count {
                     let operation = BlockOperation {}
                     operation.addRequirement(.exclusive("file \(number) of \(count)"))
@@ -67,7 +67,7 @@ extension LimitsStress {
     @Test func `groups leave nothing`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            await Limits.expectNothingLeft(Limits.count(debug: 5000, least: 2000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 5000, least: 600)) { count in
                 for number in 0..<count {
                     let group = GroupOperation { [BlockOperation {}, BlockOperation {}] }
                     group.addCondition(OperationCondition("it holds") { [unowned group] in !group.isFinished })
@@ -84,7 +84,7 @@ extension LimitsStress {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
             queue.priorityPolicy = .init(order: .lastInFirstOut, inheritsPriority: true, starvationLimit: 3)
-            await Limits.expectNothingLeft(Limits.count(debug: 50_000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 50_000, least: 2_000)) { count in
                 let priorities = Operations.Operation.QueuePriority.allCases
                 for number in 0..<count {
                     let (operation, dependency) = (BlockOperation {}, BlockOperation {})

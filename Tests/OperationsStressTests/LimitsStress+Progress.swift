@@ -7,7 +7,7 @@ extension LimitsStress {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
             let progress = queue.progress
-            await Limits.expectNothingLeft(Limits.count(debug: 20_000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 20_000, least: 2_000)) { count in
                 progress.totalUnitCount += Int64(2 * count)
                 for number in 0..<count {
                     let child = Progress(totalUnitCount: 1, parent: progress, pendingUnitCount: 1)

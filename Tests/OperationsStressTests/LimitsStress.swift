@@ -12,7 +12,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
             // The runtime keeps a sleep that was cancelled, some hundred bytes, until its time has come.
-            await Limits.expectNothingLeft(Limits.count(debug: 10_000), each: 1024) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 10_000, least: 2_000), each: 1024) { count in
                 for number in 0..<count {
                     let operation = BlockOperation {}
                     operation.setTimeout(.seconds(3600))
@@ -28,7 +28,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
             // As above.
-            await Limits.expectNothingLeft(Limits.count(debug: 10_000), each: 1024) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 10_000, least: 2_000), each: 1024) { count in
                 let limit = RateLimit.slidingWindow(1, per: .seconds(3600))
                 for number in 0..<count {
                     queue.setRateLimit(limit)
@@ -96,7 +96,7 @@ import Testing
     @Test func `task operations leave nothing, whether awaited, cancelled or never started`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            await Limits.expectNothingLeft(Limits.count(debug: 30_000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 30_000, least: 2_000)) { count in
                 for number in 0..<count {
                     let operation = TaskOperation {
                         await Task.yield()
@@ -114,7 +114,7 @@ import Testing
 
     @Test func `queues and their names end, and their threads serve the next ones`() async {
         await #expect(processExitsWith: .success) {
-            await Limits.expectNothingLeft(Limits.count(debug: 50_000)) { count in
+            await Limits.expectNothingLeft(Limits.count(debug: 50_000, least: 2_000)) { count in
                 for number in 0..<count {
                     let queue = OperationQueue()
                     queue.name = "queue of the number \(number)"

@@ -10,7 +10,7 @@ import Testing
     func `an operation that arrives as the last worker goes to sleep is run`(width: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
-        for round in 0..<Stress.rounds(100_000) {
+        for round in 0..<Stress.rounds(100_000, small: 1_000) {
             queue.addOperation {}
             // A different pause each round, around the time that a worker lingers.
             for _ in 0..<(round % 200) { Delay.once() }
@@ -21,7 +21,7 @@ import Testing
 
     @Test func `resuming as the last worker goes to sleep starts the waiting operations`() {
         let queue = OperationQueue()
-        for round in 0..<Stress.rounds(50_000) {
+        for round in 0..<Stress.rounds(50_000, small: 1_000) {
             queue.addOperation {}
             for _ in 0..<(round % 100) { Delay.once() }
             queue.isSuspended = true
@@ -33,7 +33,7 @@ import Testing
 
     @Test func `an operation that is added as soon as another one is seen to end is run`() {
         let queue = OperationQueue()
-        for round in 0..<Stress.rounds(100_000) {
+        for round in 0..<Stress.rounds(100_000, small: 2_000) {
             let operation = BlockOperation {}
             queue.addOperation(operation)
             operation.waitUntilFinished()

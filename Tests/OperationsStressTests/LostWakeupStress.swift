@@ -5,12 +5,14 @@ import Testing
 
 /// Rule D9: no wake-up is ever lost. `Stress` sets the size.
 @Suite(.onOwnThread, .timeLimit(.minutes(10)), .tags(.threads, .release, .slow)) struct LostWakeupStress {
+    private static let pairs = Stress.rounds(100_000, small: 1_500)
+
     @Test(arguments: [1, 2])
     func `a dependent added while its dependency finishes always starts`(queues: Int) {
         let (one, two) = (OperationQueue(), OperationQueue())
         let other = queues == 1 ? one : two
         let count = Atomic<Int>(0)
-        for _ in 0..<Stress.rounds(100_000) {
+        for _ in 0..<Self.pairs {
             let first = BlockOperation { count.wrappingAdd(1, ordering: .relaxed) }
             let second = BlockOperation { count.wrappingAdd(1, ordering: .relaxed) }
             second.addDependency(first)
@@ -20,13 +22,13 @@ import Testing
         one.waitUntilAllOperationsAreFinished()
         other.waitUntilAllOperationsAreFinished()
         let ran = count.load(ordering: .relaxed)
-        #expect(ran == 2 * Stress.rounds(100_000))
+        #expect(ran == 2 * Self.pairs)
     }
 
     @Test func `a dependency added while it finishes does not delay the dependent`() {
         let queue = OperationQueue()
         let count = Atomic<Int>(0)
-        for _ in 0..<Stress.rounds(100_000) {
+        for _ in 0..<Self.pairs {
             let first = BlockOperation { count.wrappingAdd(1, ordering: .relaxed) }
             let second = BlockOperation { count.wrappingAdd(1, ordering: .relaxed) }
             queue.addOperation(first)
@@ -35,13 +37,13 @@ import Testing
         }
         queue.waitUntilAllOperationsAreFinished()
         let ran = count.load(ordering: .relaxed)
-        #expect(ran == 2 * Stress.rounds(100_000))
+        #expect(ran == 2 * Self.pairs)
     }
 
     /// Two workers run the operations before the barrier. Each may leave the queue to the other.
     @Test func `a barrier behind tiny operations runs, regardless of the worker that leaves last`() {
         let queue = OperationQueue()
-        for _ in 0..<Stress.rounds(5_000) {
+        for _ in 0..<Stress.rounds(5_000, small: 60) {
             for _ in 0..<Int.random(in: 60...140) { queue.addOperation {} }
             queue.addBarrierBlock {}
             queue.waitUntilAllOperationsAreFinished()
@@ -131,17 +133,18 @@ import Testing
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
         let count = Atomic<Int>(0)
+        let each = Stress.rounds(25_000, small: 500)
         let adders = OperationQueue()
         adders.maxConcurrentOperationCount = 4
         for _ in 0..<4 {
             adders.addOperation {
-                for _ in 0..<Stress.rounds(25_000) { queue.addOperation { count.wrappingAdd(1, ordering: .relaxed) } }
+                for _ in 0..<each { queue.addOperation { count.wrappingAdd(1, ordering: .relaxed) } }
             }
         }
         adders.waitUntilAllOperationsAreFinished()
         queue.waitUntilAllOperationsAreFinished()
         let ran = count.load(ordering: .relaxed)
-        #expect(ran == 4 * Stress.rounds(25_000))
+        #expect(ran == 4 * each)
     }
 
     /// Ends when the test ends it.

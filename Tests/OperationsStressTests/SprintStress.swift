@@ -36,9 +36,10 @@ import Testing
         let adders = OperationQueue()
         adders.maxConcurrentOperationCount = 3
         let count = Atomic<Int>(0)
+        let bursts = Stress.rounds(2000, small: 60)
         for _ in 0..<3 {
             adders.addOperation {
-                for burst in 0..<Stress.rounds(2000) {
+                for burst in 0..<bursts {
                     for _ in 0..<(burst % 150) { queue.addOperation { count.wrappingAdd(1, ordering: .relaxed) } }
                     if burst % 3 == 0 { queue.waitUntilAllOperationsAreFinished() }
                 }
@@ -47,7 +48,7 @@ import Testing
         adders.waitUntilAllOperationsAreFinished()
         queue.waitUntilAllOperationsAreFinished()
         let ran = count.load(ordering: .relaxed)
-        #expect(ran == 3 * (0..<Stress.rounds(2000)).reduce(0) { $0 + $1 % 150 })
+        #expect(ran == 3 * (0..<bursts).reduce(0) { $0 + $1 % 150 })
     }
 
     /// A one-shot gate that the system does not know, unlike its own waits.

@@ -69,9 +69,9 @@ import Darwin
 
     @Test func `one seed gives one order in every process`() async throws {
         var orders: Set<String> = []
-        for _ in 0..<4 {
+        for _ in 0..<Stress.rounds(4, least: 2) {
             let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-                for seed in 0..<100 as Range<UInt64> { print(DeterminismTests.mixedOrder(seed)) }
+                for seed in 0..<UInt64(Stress.rounds(100, least: 12)) { print(DeterminismTests.mixedOrder(seed)) }
                 fflush(nil)
                 exit(0)
             }

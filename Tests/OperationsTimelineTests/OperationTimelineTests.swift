@@ -32,7 +32,7 @@ import Testing
     private struct Expected: Error {}
 
     @Test(.tags(.threads)) func `no observation remains of an operation that ends at the start of its recording`() {
-        for _ in 0..<2000 {
+        for _ in 0..<Stress.rounds(2000, least: 600) {
             let (trace, operation, meeting) = (OperationTimeline(), BlockOperation {}, Gate(2))
             let other = TestThread {
                 meeting.meet()
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(.tags(.threads)) func `a trace or recorder that is stopped at the start of a recording records nothing`() {
-        for _ in 0..<2000 {
+        for _ in 0..<Stress.rounds(2000, least: 500) {
             let (trace, recorder, queue) = (OperationTimeline(), OperationRecorder { .zero }, OperationQueue())
             let meeting = Gate(2)
             let other = TestThread {
@@ -67,15 +67,16 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a hundred thousand operations that ran at the same time in two queues have a lane each`() {
+    func `very many operations that ran at the same time in two queues have a lane each`() {
         func span(_ index: Int) -> OperationTimeline.Span {
             let time = Duration.nanoseconds(index)
             return .init(
                 name: "", queue: "\(index % 2)", added: time, started: time, finished: .seconds(1) - time, outcome: "",
                 isSuccess: true)
         }
-        let lanes = Lanes((0..<100_000).map(span), end: .seconds(2))
-        #expect(lanes.queues.map(\.lanes) == [50_000, 50_000])
+        let each = Stress.rounds(50_000, least: 10_000)
+        let lanes = Lanes((0..<2 * each).map(span), end: .seconds(2))
+        #expect(lanes.queues.map(\.lanes) == [each, each])
         #expect(lanes.placed.enumerated().allSatisfy { $0.element.lane == $0.offset / 2 })
     }
 
@@ -132,7 +133,7 @@ import Testing
     @Test func `a trace ends when it is stopped or released, and leaves nothing in queues`() {
         let queue = ManualExecutor().makeQueue()
         weak var gone: OperationTimeline?
-        for _ in 0..<10_000 {
+        for _ in 0..<Stress.rounds(10_000, least: 3_000) {
             let trace = OperationTimeline()
             trace.record(queue)
             trace.record(BlockOperation {}, asIn: "none")

@@ -21,7 +21,7 @@ struct DeadlineHeapTests {
         #expect(heap.count == 0)
     }
 
-    @Test(arguments: 0..<50 as Range<UInt64>)
+    @Test(arguments: 0..<UInt64(Stress.rounds(50, least: 15)))
     func `elements leave by deadline, equal ones in the order they came`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var heap = DeadlineHeap<Int>()

@@ -5,7 +5,7 @@ import Testing
 @Suite struct LifecycleWalkTests {
     @Test(.tags(.slow)) func `very many legal transitions keep every invariant and walk every arrow`() throws {
         var walk = LifecycleWalk(seed: 20_260_101)
-        while walk.transitions < Stress.rounds(1_000_000, least: 200_000) {
+        while walk.transitions < Stress.rounds(1_000_000, least: 60_000) {
             if let broken = walk.step() {
                 Issue.record("\(broken), at transition \(walk.transitions), in \(Parts(walk.word))")
                 return

@@ -1,4 +1,5 @@
 import SchedulerCore
+import TestSupport
 import Testing
 
 @Suite struct LifecycleWordTests {
@@ -21,7 +22,9 @@ import Testing
     }
 
     @Test func `setting one part of the word leaves all others as they are`() {
-        for word in allWords {
+        // Each fifth word has all phases, and all contents of the other bits.
+        for index in stride(from: 0, to: allWords.count, by: Stress.factor < 1 ? 5 : 1) {
+            let word = allWords[index]
             for phase in Phase.allCases { checkSetting(\.phase, \.phase, to: phase, in: word) }
             for lane in PriorityLane.allCases {
                 checkSetting(\.priority, \.priority, to: lane, in: word)

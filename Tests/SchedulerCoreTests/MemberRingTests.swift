@@ -6,7 +6,7 @@ import Testing
 @Suite(.tags(.release)) struct MemberRingTests {
     private typealias Member = TestSchedule.Member
 
-    @Test(arguments: UInt64(1)...50)
+    @Test(arguments: 1...UInt64(Stress.rounds(50, least: 15)))
     func `a ring behaves like an array, also where its ordinals wrap around`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         var ring = MemberRing()

@@ -45,12 +45,13 @@ import Testing
 
     /// The number of states to explore, the nearest first. Only an optimized build has time for all of them.
     #if DEBUG
-    private static let mostStates = 100
+    private static let mostStates = Stress.rounds(100, least: 10)
     #else
     private static let mostStates = Int.max
     #endif
 
-    @Test(arguments: scopes)
+    /// Each state is reached anew for each step from it.
+    @Test(.tags(.slow), arguments: scopes)
     func `the machine gives the answers of the naive queue in every state`(scope: Scope) throws {
         let start = QueuePair(limit: scope.limits[0])
         var known: Set<[Int]> = [start.shape]
@@ -67,7 +68,7 @@ import Testing
                 if known.insert(pair.shape).inserted { paths.append(path + [step]) }
             }
         }
-        #expect(paths.count >= 100, "\(paths.count) states")
+        #expect(paths.count >= min(100, Self.mostStates), "\(paths.count) states")
     }
 
     private func replay(_ path: [QueueStep], _ scope: Scope) -> QueuePair {
@@ -76,12 +77,12 @@ import Testing
         return pair
     }
 
-    @Test(.tags(.slow), arguments: 1...UInt64(Stress.rounds(120, least: 20)))
+    @Test(.tags(.slow), arguments: 1...UInt64(Stress.rounds(120, least: 4)))
     func `the machine gives the answers of the naive queue in a random program of all events`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         var pair = QueuePair(limit: generator.below(6))
         var last: UInt = 0
-        for number in 1...300 {
+        for number in 1...min(300, Stress.rounds(300, least: 100)) {
             var step = Self.randomStep(pair.naive, &last, &generator)
             // Members of several services have another order than `lastInFirstOut`; see `Schedule+Services.swift`.
             if seed % 2 == 0 { step = step.withoutService } else if case .setOrder = step { continue }

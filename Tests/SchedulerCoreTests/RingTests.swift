@@ -33,7 +33,7 @@ import Testing
         #expect(ring.last == nil)
     }
 
-    @Test(arguments: UInt64(1)...50)
+    @Test(arguments: 1...UInt64(Stress.rounds(50, least: 10)))
     func `the ring behaves like an array`(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         var ring = Ring<Int>()

@@ -20,12 +20,13 @@ import Testing
     @Test func `of many low members one starts each time, and the higher ones have the other turns`() {
         var schedule = TestSchedule(width: 1)
         schedule.setAging(limit: 9)
-        for id in 1...50 as ClosedRange<UInt> { _ = schedule.added(id, lane: .low, isReady: true) }
-        for id in 1001...1500 as ClosedRange<UInt> { _ = schedule.added(id, lane: .high, isReady: true) }
+        let low = min(50, Stress.rounds(50, least: 25))
+        for id in 1...UInt(low) { _ = schedule.added(id, lane: .low, isReady: true) }
+        for id in 1001...UInt(1000 + 10 * low) { _ = schedule.added(id, lane: .high, isReady: true) }
         let started = startAll(&schedule)
-        #expect(started.prefix(500).filter { $0 < 1000 } == Array(1...50))
+        #expect(started.prefix(10 * low).filter { $0 < 1000 } == Array(1...UInt(low)))
         #expect(
-            started.enumerated().filter { $0.element < 1000 }.map { $0.offset % 10 } == Array(repeating: 9, count: 50))
+            started.enumerated().filter { $0.element < 1000 }.map { $0.offset % 10 } == Array(repeating: 9, count: low))
     }
 
     @Test func `several due priorities start one after the other, the oldest first, and none is forgotten`() {
@@ -79,7 +80,7 @@ import Testing
         #expect(startsBefore(second, inAStreamOf: .high, &schedule, atMost: 100) == 3)
     }
 
-    @Test(arguments: UInt64(1)...20)
+    @Test(arguments: 1...UInt64(Stress.rounds(20, least: 6)))
     func `for any arrivals, the first in line is passed over at most three times more than the limit`(
         seed: UInt64
     ) {

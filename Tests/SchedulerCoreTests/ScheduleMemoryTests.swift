@@ -26,9 +26,9 @@ import Testing
         #expect(schedule.startAll() == [0, 1, 2, 3, 4])
     }
 
-    @Test func `a hundred thousand members that become ready in reverse start in order`() {
+    @Test func `very many members that become ready in reverse start in order`() {
         var schedule = TestSchedule(width: 1)
-        let all: [UInt] = Array(1...100_000)
+        let all = Array(1...UInt(Stress.rounds(100_000, least: 20_000)))
         let members = all.map { schedule.added($0, lane: .normal, isReady: false) }
         for member in members.reversed() { schedule.updated(member, lane: .normal, isReady: true) }
         schedule.checkInvariants()
@@ -38,17 +38,18 @@ import Testing
     }
 
     @Test(arguments: UInt64(1)...2)
-    func `thirty thousand members that become ready in any order leave and start in order`(seed: UInt64) {
+    func `very many members that become ready in any order leave and start in order`(seed: UInt64) {
         var generator = SeededRandom(seed: seed)
         var schedule = TestSchedule(width: 1)
-        let members = (UInt(0)..<30_000).map { schedule.added($0, lane: .normal, isReady: false) }
+        let half = Stress.rounds(15_000, least: 4_000)
+        let members = (0..<UInt(2 * half)).map { schedule.added($0, lane: .normal, isReady: false) }
         for member in members.shuffled(using: &generator) {
             schedule.updated(member, lane: .normal, isReady: true)
         }
-        for member in members.shuffled(using: &generator).prefix(15_000) { schedule.finished(member) }
+        for member in members.shuffled(using: &generator).prefix(half) { schedule.finished(member) }
         schedule.checkInvariants()
         let started = schedule.startAll()
-        #expect(started.count == 15_000 && started == started.sorted())
+        #expect(started.count == half && started == started.sorted())
         #expect(schedule.isEmpty)
     }
 

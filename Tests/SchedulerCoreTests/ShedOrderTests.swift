@@ -32,7 +32,8 @@ import Testing
         #expect(order.take(1, upTo: .normal) { _ in true } == [1])
     }
 
-    @Test(arguments: 0..<100 as Range<UInt64>) func `the shed order agrees with sorting`(seed: UInt64) {
+    @Test(arguments: 0..<UInt64(Stress.rounds(100, least: 30)))
+    func `the shed order agrees with sorting`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let rule = random.chance(50) ? ShedOrder.Rule.oldest : .lowest
         var order = ShedOrder(rule)

@@ -1,4 +1,5 @@
 import SchedulerCore
+import TestSupport
 import Testing
 
 /// Rule N3: the nodes that can still proceed, and the cycles among the others.
@@ -60,7 +61,7 @@ import Testing
     }
 
     @Test func `a long chain causes no recursion`() {
-        let count = 300_000
+        let count = Stress.rounds(300_000, least: 50_000)
         var nodes = (0..<count).map { (standing: StallGraph.Standing.waits, waitsFor: [$0 + 1]) }
         nodes.append((.moves, []))
         #expect(graph(nodes).canGoOn.allSatisfy { $0 })

@@ -10,8 +10,13 @@ import Darwin
 package final class TestThread: Sendable {
     private let end = Gate()
 
-    package init(_ body: @escaping @Sendable () -> Void) {
+    /// - Parameter stackSize: In bytes; nil for the system's choice.
+    package init(stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void) {
         let end = end
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
         let start = Unmanaged.passRetained(
             Start {
                 body()
@@ -19,11 +24,11 @@ package final class TestThread: Sendable {
             })
         #if canImport(Darwin)
         var thread: pthread_t?
-        let result = pthread_create(&thread, nil, { TestThread.run($0) }, start.toOpaque())
+        let result = pthread_create(&thread, &attributes, { TestThread.run($0) }, start.toOpaque())
         if let thread, result == 0 { pthread_detach(thread) }
         #else
         var thread = pthread_t()
-        let result = pthread_create(&thread, nil, { TestThread.run($0!) }, start.toOpaque())
+        let result = pthread_create(&thread, &attributes, { TestThread.run($0!) }, start.toOpaque())
         if result == 0 { pthread_detach(thread) }
         #endif
         precondition(result == 0, "the thread could not be created")

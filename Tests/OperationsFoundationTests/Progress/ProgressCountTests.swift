@@ -43,7 +43,7 @@ import Testing
     func `very many operations from four threads with a limit of eight count exactly`(round: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
-        let each = Stress.rounds(25_000, least: 2_500)
+        let each = Stress.rounds(25_000, small: 500)
         queue.progress.totalUnitCount = Int64(4 * each)
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
             for _ in 0..<each { queue.addOperation {} }
@@ -129,14 +129,15 @@ import Testing
     @Test func `units of resignCurrent are counted together with units of operations`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8
-        queue.progress.totalUnitCount = 20_000
+        let each = Stress.rounds(10_000, least: 3_000)
+        queue.progress.totalUnitCount = Int64(2 * each)
         let progress = queue.progress
-        for _ in 0..<10_000 { queue.addOperation {} }
-        for _ in 0..<10_000 {
+        for _ in 0..<each { queue.addOperation {} }
+        for _ in 0..<each {
             progress.becomeCurrent(withPendingUnitCount: 1)
             progress.resignCurrent()
         }
         queue.waitUntilAllOperationsAreFinished()
-        #expect(queue.progress.completedUnitCount == 20_000)
+        #expect(queue.progress.completedUnitCount == Int64(2 * each))
     }
 }

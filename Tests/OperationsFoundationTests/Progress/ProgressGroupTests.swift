@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(.tags(.threads)) func `the last of several concurrent pauses and resumes takes effect`() {
-        for _ in 0..<200 {
+        for _ in 0..<Stress.rounds(200, least: 80) {
             let queue = OperationQueue()
             queue.progress.totalUnitCount = 1
             let group = GroupOperation()
@@ -201,7 +201,7 @@ import Testing
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 1
         var group = GroupOperation { [BlockOperation {}] }
-        for _ in 1..<Stress.rounds(5_000, least: 2_000) {
+        for _ in 1..<Stress.rounds(5_000, least: 700) {
             let inner = group
             group = GroupOperation { [inner] }
         }

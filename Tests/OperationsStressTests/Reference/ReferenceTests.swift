@@ -20,7 +20,7 @@ import Darwin
     private static let isTraced = getenv("OPERATIONS_REFERENCE_TRACE") != nil
 
     @Test func `queues under a manual executor behave like the reference, step by step`() {
-        for seed in Self.seeds(Self.programs ?? Stress.rounds(600, least: 50)) {
+        for seed in Self.seeds(Self.programs ?? Stress.rounds(600, small: 5)) {
             if Self.isTraced { print("reference: seed \(seed)") }
             guard let found = ManualRun.difference(of: RandomProgram(seed: seed)) else { continue }
             Issue.record("seed \(seed), after \(found.calls) calls: \(found.what)\n\(Self.smallest(seed: seed))")
@@ -30,7 +30,7 @@ import Darwin
 
     @Test(.tags(.threads), arguments: 1...3)
     func `queues on threads keep order, limits, barriers and exclusion, and lose no operation`(part: Int) {
-        for seed in Self.seeds(Stress.rounds(100)) {
+        for seed in Self.seeds(Stress.rounds(100, small: 2)) {
             if Self.isTraced { print("reference: seed \(seed)") }
             let faults = ThreadedRun.faults(of: RandomProgram(seed: seed))
             guard !faults.isEmpty else { continue }

@@ -187,7 +187,7 @@ import Testing
     @Test(.tags(.slow, .threads)) func `an empty queue has capacity`() throws {
         let queue = OperationQueue()
         queue.setCapacity(1)
-        for _ in 0..<Stress.rounds(20_000, least: 2_000) {
+        for _ in 0..<Stress.rounds(20_000, least: 800) {
             try queue.tryAddOperation(BlockOperation {})
             queue.waitUntilAllOperationsAreFinished()
         }

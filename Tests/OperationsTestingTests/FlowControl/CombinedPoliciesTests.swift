@@ -12,7 +12,7 @@ import Testing
     @Test(.tags(.slow)) func `no combination of policies exceeds a limit, loses an operation, or blocks forever`()
         throws
     {
-        for seed in 0..<UInt64(Stress.rounds(500, least: 100)) {
+        for seed in 0..<UInt64(Stress.rounds(500, least: 25)) {
             let world = try PolicyWorld(seed: seed)
             for _ in 0..<40 {
                 try world.happen()

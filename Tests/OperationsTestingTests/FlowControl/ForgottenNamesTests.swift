@@ -8,7 +8,7 @@ import Testing
     @Test func `exclusive names are removed when the last operation that needs them has ended`() {
         let executor = ManualExecutor()
         let queue = executor.makeQueue()
-        for round in 0..<2000 {
+        for round in 0..<Stress.rounds(2000, least: 400) {
             let name = "forgotten \(round)"
             let operations = (0..<3).map { _ in BlockOperation {} }
             for operation in operations { operation.addRequirement(.exclusive(name)) }
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `deallocated pools leave nothing behind`() throws {
         let before = ResourcePool.resourceCount
-        for _ in 0..<100_000 { _ = ResourcePool(["a": 1]) }
+        for _ in 0..<Stress.rounds(100_000, least: 20_000) { _ = ResourcePool(["a": 1]) }
         // Other tests create their own pools at the same time.
         #expect(ResourcePool.resourceCount < before + 10_000)
     }

@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func `dependencies, requirements, priorities and keys apply together`() throws {
-        for seed in 0..<100 as Range<UInt64> {
+        for seed in 0..<UInt64(Stress.rounds(100, least: 20)) {
             let executor = ManualExecutor(seed: seed)
             let queue = executor.makeQueue()
             queue.maxConcurrentOperationCount = 3
@@ -154,9 +154,9 @@ import Testing
     @Test(.tags(.threads)) func `every operation with a key ends, on real threads too`() async throws {
         let queue = OperationQueue()
         queue.setLimitPerKey(3)
-        let count = Guarded(0)
+        let (all, count) = (Stress.rounds(3000, least: 1500), Guarded(0))
         var random = SeededGenerator(seed: 11)
-        for number in 0..<3000 {
+        for number in 0..<all {
             let operation: Operation =
                 number.isMultiple(of: 2)
                 ? BlockOperation { count.withLock { $0 += 1 } }
@@ -168,7 +168,7 @@ import Testing
             if number.isMultiple(of: 100) { queue.setLimit(1 + number / 1000, forKey: "\(number % 20)") }
         }
         await queue.waitUntilAllOperationsAreFinished()
-        #expect(count.withLock { $0 } == 3000)
+        #expect(count.withLock { $0 } == all)
     }
 
     @Test func `the limits of keys can be read`() {

@@ -134,7 +134,7 @@ import Testing
         queue.maxConcurrentOperationCount = 2
         queue.setCapacity(4, onOverflow: isOldest ? .dropOldest : .dropLowest)
         let wrong = Guarded(0)
-        for _ in 0..<5000 {
+        for _ in 0..<Stress.rounds(5000, least: 1_000) {
             let operation = NotesCancellation(wrong)
             _ = try? queue.tryAddOperation(operation)
         }
@@ -145,7 +145,7 @@ import Testing
     @Test(.tags(.slow)) func `a queue of very many operations drops as many without a search of the whole queue`()
         throws
     {
-        let count = Stress.rounds(20_000, least: 5_000)
+        let count = Stress.rounds(20_000, least: 1_000)
         for overflow in [OperationQueue.OverflowPolicy.dropOldest, .dropLowest] {
             let queue = executor.makeQueue()
             queue.isSuspended = true

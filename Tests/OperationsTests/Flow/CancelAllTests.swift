@@ -86,7 +86,7 @@ import Testing
         let queue = OperationQueue()
         let isDone = Atomic(false)
         let canceller = TestThread { while !isDone.load(ordering: .relaxed) { queue.cancelAllOperations() } }
-        let operations = (0..<3000).map { _ in CountingOperation() }
+        let operations = (0..<Stress.rounds(3000, least: 900)).map { _ in CountingOperation() }
         for (index, operation) in operations.enumerated() {
             if index % 3 == 2 { operation.addDependency(operations[index - 1]) }
             queue.addOperation(operation)

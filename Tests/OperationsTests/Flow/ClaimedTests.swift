@@ -160,7 +160,7 @@ import Testing
     @Test(arguments: Kind.allCases, Meanwhile.allCases)
     func `a change while a claimed operation starts loses no wake-up`(kind: Kind, meanwhile: Meanwhile) throws {
         let queue = queue
-        for _ in 0..<Stress.rounds(300, least: 100) {
+        for _ in 0..<Stress.rounds(300, least: 40) {
             let runs = Journal<Int>()
             let operation = make(kind, runs)
             queue.addOperation(operation)

@@ -58,7 +58,7 @@ import Testing
     /// Rule D6: a long-lived operation remembers a bounded number of released dependents.
     @Test func `a dependency forgets released dependents`() {
         let dependency = BlockOperation {}
-        for _ in 0..<100_000 { BlockOperation {}.addDependency(dependency) }
+        for _ in 0..<Stress.rounds(100_000, least: 10_000) { BlockOperation {}.addDependency(dependency) }
         let last = BlockOperation {}
         last.addDependency(dependency)
         dependency.start()
@@ -113,7 +113,7 @@ import Testing
     @Test func `a dependency that is added often counts once, before and after it is listed`() {
         let (first, second) = (BlockOperation {}, BlockOperation {})
         let operation = BlockOperation {}
-        for _ in 0..<100_000 {
+        for _ in 0..<Stress.rounds(100_000, least: 10_000) {
             operation.addDependency(first)
             operation.addDependency(second)
         }
@@ -185,7 +185,7 @@ import Testing
     @Test(.tags(.slow))
     func `a very long chain of operations that never run is released without overflowing the stack`() {
         var last = BlockOperation {}
-        for _ in 0..<Stress.rounds(1_000_000, least: 200_000) {
+        for _ in 0..<Stress.rounds(1_000_000, least: 30_000) {
             let next = BlockOperation {}
             next.addDependency(last)
             last = next
@@ -201,7 +201,7 @@ import Testing
     @Test(.tags(.slow), arguments: Order.allCases)
     func `a chain runs in order and is released, regardless of the order of adding`(order: Order) async {
         #if DEBUG
-        let length = Stress.rounds(100_000, least: 20_000)
+        let length = Stress.rounds(100_000, least: 5_000)
         #else
         let length = Stress.rounds(1_000_000, least: 100_000)
         #endif
@@ -258,7 +258,7 @@ import Testing
     func `a very large fan runs between its root and its sink`(isRootLast: Bool) {
         let queue = OperationQueue()
         let count = Atomic<Int>(0)
-        let width = Stress.rounds(100_000, least: 10_000)
+        let width = Stress.rounds(100_000, small: 3_000)
         let log = Journal<Int>()
         let root = BlockOperation { log.append(count.load(ordering: .relaxed)) }
         let sink = BlockOperation { log.append(count.load(ordering: .relaxed)) }

@@ -187,7 +187,7 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
     /// Rule L10.
     @Test func `at the moment when the queue starts it`() {
         let queue = OperationQueue()
-        for round in 0..<2000 {
+        for round in 0..<Stress.rounds(2000, least: 300) {
             let bird = EarlyBird(Spelling.allCases[round % 3])
             let other = TestThread { bird.finish() }
             // Refused if the end came first.

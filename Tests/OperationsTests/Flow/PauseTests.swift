@@ -336,7 +336,7 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(operation.journal.entries == ["first", "second"])
     }
 
-    @Test(arguments: 0..<UInt64(8))
+    @Test(arguments: 0..<UInt64(Stress.rounds(8, least: 2)))
     func `hundreds of operations paused, resumed and cancelled at once keep the limit, and all end`(
         seed: UInt64
     ) async {

@@ -8,11 +8,11 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct WaitingTests {
     /// Rule W3.
     @Test(arguments: [-1, 1, 3])
-    func `a thread that has waited finds that the operation has left the queue, thousands of times`(width: Int) {
+    func `a thread that has waited finds that the operation has left the queue, each time`(width: Int) {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width
         var wrong = 0
-        for round in 0..<Stress.rounds(4000, least: 1000) {
+        for round in 0..<Stress.rounds(4000, least: 200) {
             let operation: Operation
             switch round % 4 {
             case 0: operation = BlockOperation {}
@@ -53,7 +53,7 @@ import Testing
         let queue = OperationQueue()
         let loop = LoopThread()
         var wrong = 0
-        for _ in 0..<2000 {
+        for _ in 0..<Stress.rounds(2000, least: 400) {
             let operation = AsynchronousOperation()
             operation.onStart = { operation in loop.perform { operation.finish() } }
             queue.addOperation(operation)

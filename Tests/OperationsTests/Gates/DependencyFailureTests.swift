@@ -81,11 +81,12 @@ import Testing
         #expect(last?.rootCause as? Failure == .expected)
     }
 
-    @Test(.tags(.slow)) func `a chain of failures of any length is described and released`() async {
+    @Test(.onSmallStack, .tags(.slow))
+    func `a chain of failures of any length is described and released`() async {
         let queue = OperationQueue()
         var last: Operation = FailingOperation()
         queue.addOperation(last)
-        for _ in 0..<Stress.rounds(100_000, least: 20_000) {
+        for _ in 0..<Stress.rounds(100_000, least: 5_000) {
             let next = BlockOperation {}
             next.dependencyFailurePolicy = .fail
             next.addDependency(last)

@@ -131,7 +131,7 @@ import Testing
         let right = ResourcePool(["fork": 1])
         let queues = (0..<2).map { _ in OperationQueue() }
         var random = SeededRandom(seed: 20_261_121)
-        for number in 0..<2000 {
+        for number in 0..<Stress.rounds(2000, least: 500) {
             let operation = number.isMultiple(of: 3) ? TaskOperation { await Task.yield() } : BlockOperation {}
             var requirements: [OperationRequirement] = [
                 .units(1, of: "fork", in: left), .units(1, of: "fork", in: right),
@@ -205,7 +205,7 @@ import Testing
         let serial = OperationQueue()
         serial.maxConcurrentOperationCount = 1
         let wide = OperationQueue()
-        for round in 0..<300 {
+        for round in 0..<Stress.rounds(300, least: 100) {
             let name = "kept \(round)"
             let holder = HoldingOperation(.exclusive(name))
             wide.addOperation(holder)
@@ -325,7 +325,7 @@ import Testing
         _ disturbance: Disturbance
     ) async {
         let queue = OperationQueue()
-        for round in 0..<Stress.rounds(1000, least: 200) {
+        for round in 0..<Stress.rounds(1000, least: 50) {
             let holder = HoldingOperation(.exclusive("pinned \(round)"))
             queue.addOperation(holder)
             await holder.hasBegun.pass()
@@ -358,7 +358,7 @@ import Testing
         let holder = HoldingOperation(.exclusive("long line"))
         running.addOperation(holder)
         await holder.hasBegun.pass()
-        let waiting = (0..<Stress.rounds(40_000, least: 10_000)).map { _ in
+        let waiting = (0..<Stress.rounds(40_000, least: 4_000)).map { _ in
             let operation = CountingOperation()
             operation.addRequirement(.exclusive("long line"))
             suspended.addOperation(operation)
@@ -378,7 +378,7 @@ import Testing
 
     @Test func `an end announced while resources are requested loses no resource`() async {
         let queue = OperationQueue()
-        for round in 0..<3000 {
+        for round in 0..<Stress.rounds(3000, least: 300) {
             let early = EarlyOperation()
             early.addRequirement(.exclusive("early \(round)"))
             queue.addOperation(early)
@@ -395,7 +395,7 @@ import Testing
         async throws
     {
         let queue = OperationQueue()
-        for round in 0..<1000 {
+        for round in 0..<Stress.rounds(1000, least: 120) {
             let holder = HoldingOperation(.exclusive("window \(round)"))
             queue.addOperation(holder)
             await holder.hasBegun.pass()
@@ -463,7 +463,7 @@ import Testing
     {
         let pool = ResourcePool(["unit": 3, "other": 2])
         var random = SeededRandom(seed: 7)
-        for _ in 0..<20 {
+        for _ in 0..<Stress.rounds(20, least: 4) {
             let queues = (0..<3).map { index in
                 let queue = OperationQueue()
                 if index > 0 { queue.maxConcurrentOperationCount = index }

@@ -95,7 +95,7 @@ import Testing
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 4
         let live = Guarded(0)
-        for round in 0..<300 {
+        for round in 0..<Stress.rounds(300, least: 80) {
             let operations = (0..<20).map { _ in
                 let token = Token(live)
                 return TaskOperation { [token] in

@@ -53,7 +53,7 @@ import Testing
     @Test func `suspended operations hold no thread`() async {
         await #expect(processExitsWith: .success) {
             let queue = OperationQueue()
-            let count = 20 * OperationQueue.maxThreadCount
+            let count = Stress.rounds(20 * OperationQueue.maxThreadCount, least: 3 * OperationQueue.maxThreadCount)
             queue.maxConcurrentOperationCount = count
             let haveBegun = AsyncGate(count)
             let mayEnd = AsyncGate()

@@ -7,9 +7,11 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .tags(.release)) struct DepthTests {
     #if DEBUG
     private static let depth = 3_000
-    private static let chain = Stress.rounds(50_000, least: 15_000)
+    private static let depthOnSmallStack = Stress.rounds(3_000, least: 1_000)
+    private static let chain = Stress.rounds(50_000, least: 3_000)
     #else
     private static let depth = 100_000
+    private static let depthOnSmallStack = 100_000
     private static let chain = Stress.rounds(1_000_000, least: 100_000)
     #endif
 
@@ -25,7 +27,7 @@ import Testing
         return group
     }
 
-    @Test func `groups nested deep are cancelled while they run`() async {
+    @Test(.onSmallStack) func `groups nested deep are cancelled while they run`() async {
         let (began, cancelled) = (Gate(), AsyncGate())
         let leaf = TaskOperation {
             began.open()
@@ -35,7 +37,7 @@ import Testing
                 cancelled.open()
             }
         }
-        let group = nest(Self.depth, around: leaf)
+        let group = nest(Self.depthOnSmallStack, around: leaf)
         OperationQueue().addOperation(group)
         began.pass()
         group.cancel()
@@ -44,9 +46,9 @@ import Testing
         #expect(leaf.isFinished)
     }
 
-    @Test func `groups nested deep are cancelled before they are added`() async {
+    @Test(.onSmallStack) func `groups nested deep are cancelled before they are added`() async {
         let leaf = BlockOperation {}
-        let group = nest(Self.depth, around: leaf)
+        let group = nest(Self.depthOnSmallStack, around: leaf)
         group.cancel()
         #expect(leaf.isCancelled)
         OperationQueue().addOperation(group)
@@ -54,9 +56,9 @@ import Testing
         #expect(leaf.isFinished)
     }
 
-    @Test func `groups nested deep are released without having been added`() async {
+    @Test(.onSmallStack) func `groups nested deep are released without having been added`() async {
         let leaf = BlockOperation {}
-        var group: GroupOperation? = nest(Self.depth, around: leaf)
+        var group: GroupOperation? = nest(Self.depthOnSmallStack, around: leaf)
         withExtendedLifetime(group) {}
         group = nil
         await leaf.waitUntilFinished()
@@ -161,7 +163,7 @@ import Testing
         return operation
     }
 
-    @Test(.tags(.slow), arguments: Kind.allCases, [false, true])
+    @Test(.onSmallStack, .tags(.slow), arguments: Kind.allCases, [false, true])
     func `a chain of operations, each of which has captured its predecessor, is released`(
         kind: Kind, dependsToo: Bool
     ) throws {

@@ -45,7 +45,7 @@ import Testing
 
     @Test(.tags(.threads))
     func `of two threads that add one group to two groups, one is refused, and the nesting is known`() {
-        for _ in 0..<1000 {
+        for _ in 0..<Stress.rounds(1000, least: 250) {
             let (inner, outers) = (GroupOperation(), [GroupOperation(), GroupOperation()])
             let refused = Journal<Int>()
             let meeting = Gate(2)

@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test func `an observer that begins while two threads set a priority has the final value at the end`() {
-        for _ in 0..<4000 {
+        for _ in 0..<Stress.rounds(4000, least: 800) {
             let (operation, meeting, log) = (Quiet(), Gate(2), Journal<Operation.QueuePriority>())
             let other = TestThread {
                 meeting.meet()
@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test func `an observer that begins while a state flips gets no call after the change without one before`() {
-        for _ in 0..<4000 {
+        for _ in 0..<Stress.rounds(4000, least: 1000) {
             let (operation, meeting, calls) = (Quiet(), Gate(2), Journal<Bool>())
             let other = TestThread {
                 meeting.meet()

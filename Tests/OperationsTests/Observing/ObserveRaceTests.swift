@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)), .tags(.threads, .release)) struct ObserveRaceTests {
     private final class Quiet: Operation, @unchecked Sendable {}
 
-    private static let rounds = 1000
+    private static let rounds = Stress.rounds(1000, least: 200)
 
     @Test func `when many threads cancel, each state is announced once`() {
         for _ in 0..<Self.rounds {

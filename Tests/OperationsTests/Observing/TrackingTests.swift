@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(.tags(.release)) func `an operation may change and be released while a thread begins to track it`() {
-        for _ in 0..<4_000 {
+        for _ in 0..<Stress.rounds(4_000, least: 1_000) {
             let (operation, meeting) = (Guarded<BlockOperation?>(BlockOperation {}), Gate(2))
             let releasing = TestThread {
                 meeting.meet()

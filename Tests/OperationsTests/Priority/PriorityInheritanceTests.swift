@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func `closures that are added while another thread begins inheritance inherit`() {
-        for _ in 0..<Stress.rounds(200, least: 50) {
+        for _ in 0..<Stress.rounds(200, least: 20) {
             let queue = OperationQueue()
             queue.isSuspended = true
             let hasBegun = Gate()
@@ -252,13 +252,13 @@ import Testing
         urgentGroup.waitUntilFinished()
     }
 
-    @Test(.tags(.slow)) func `a very long chain of operations is raised without recursion`() throws {
+    @Test(.onSmallStack, .tags(.slow)) func `a very long chain of operations is raised without recursion`() throws {
         try inherit()
         let first = BlockOperation {}
         first.queuePriority = .veryLow
         var last: Operation = first
         var all: [Operation] = [first]
-        for _ in 0..<Stress.rounds(100_000, least: 20_000) {
+        for _ in 0..<Stress.rounds(100_000, least: 5_000) {
             let next = BlockOperation {}
             next.queuePriority = .veryLow
             next.addDependency(last)

@@ -9,7 +9,7 @@ import Testing
         let policies: [OperationQueue.PriorityPolicy] = [
             .init(order: .lastInFirstOut, inheritsPriority: true), .default,
         ]
-        for _ in 0..<5_000 {
+        for _ in 0..<Stress.rounds(5_000, least: 1_000) {
             let meeting = Gate(policies.count)
             let threads = policies.map { policy in
                 TestThread {

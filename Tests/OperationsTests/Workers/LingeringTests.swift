@@ -7,7 +7,7 @@ import Testing
 /// A worker that waits for work lets other threads call no worker. It must not do anything else meanwhile.
 @Suite(.onOwnThread, .timeLimit(.minutes(1)), .tags(.threads, .release)) struct LingeringTests {
     /// With many tiny operations before it, one worker attends the queue.
-    @Test(arguments: [0, 10_000])
+    @Test(arguments: [0, Stress.rounds(10_000, least: 2_000)])
     func `an executor that keeps a thread which resumes a task holds up no operation of the queue`(before: Int) {
         let (queue, operation) = (OperationQueue(), BlockOperation {})
         let executor = KeepingExecutor(until: queue)

@@ -39,11 +39,15 @@ import Testing
         for held in full { held.release() }
     }
 
-    /// Rules Q3, Q4: the limit of one queue does not limit all queues together.
-    @Test(arguments: [OperationQueue.maxThreadCount, OperationQueue.defaultMaxConcurrentOperationCount])
+    static let highestWidth = min(
+        OperationQueue.maxThreadCount, Stress.rounds(OperationQueue.maxThreadCount, least: 128))
+
+    /// Rules Q3, Q4: the limit of one queue does not limit all queues together. Each operation needs a thread.
+    @Test(.tags(.slow), arguments: [highestWidth, OperationQueue.defaultMaxConcurrentOperationCount])
     func `operations of several queues may all wait for each other`(width: Int) {
         let each = width > 0 ? width : OperationQueue.defaultMaxThreadCount
-        let queues = (0..<1200 / each).map { _ in OperationQueue() }
+        let all = min(1200, Stress.rounds(1200, least: 256))
+        let queues = (0..<max(2, all / each)).map { _ in OperationQueue() }
         let meeting = Gate(queues.count * each)
         for queue in queues {
             queue.maxConcurrentOperationCount = width

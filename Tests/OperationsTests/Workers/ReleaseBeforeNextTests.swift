@@ -11,7 +11,7 @@ import Testing
     enum QueueKind: CaseIterable { case plain, observed, limitedInRate }
 
     /// With many tiny operations before it, one worker attends the queue.
-    @Test(arguments: [0, 5_000], Kind.allCases)
+    @Test(arguments: [0, Stress.rounds(5_000, least: 1_000)], Kind.allCases)
     func `a deinit may wait for the next operation of a serial queue`(before: Int, kind: Kind) {
         for isAsync in [false, true] {
             for wait in Wait.allCases { releaseBeforeNext(kind, isAsync: isAsync, wait, before: before, in: .plain) }

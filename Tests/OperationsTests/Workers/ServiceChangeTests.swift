@@ -58,14 +58,15 @@ import Testing
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let order = Journal<Int>()
-        let operations = (0..<2000).map { number in
+        let count = Stress.rounds(2000, least: 500)
+        let operations = (0..<count).map { number in
             let operation = BlockOperation { order.append(number) }
             operation.qualityOfService = [.default, .utility, .background, .userInitiated][number * number % 7 % 4]
             return operation
         }
         queue.addOperations(operations, waitUntilFinished: false)
         queue.waitUntilAllOperationsAreFinished()
-        #expect(order.entries == Array(0..<2000))
+        #expect(order.entries == Array(0..<count))
     }
 
     @Test func `operations of all levels start although their levels and their queue's level change all the time`() {
@@ -74,7 +75,8 @@ import Testing
         let levels: [QualityOfService] = [.default, .background, .utility, .userInitiated, .userInteractive]
         let runs = Atomic(0)
         var operations: [Operation] = []
-        for number in 0..<3000 {
+        let count = Stress.rounds(3000, least: 700)
+        for number in 0..<count {
             let operation = BlockOperation { runs.add(1, ordering: .relaxed) }
             operation.qualityOfService = levels[number % 5]
             operations.append(operation)
@@ -83,7 +85,7 @@ import Testing
             if number % 16 == 0 { queue.qualityOfService = levels[number / 16 % 5] }
         }
         queue.waitUntilAllOperationsAreFinished()
-        #expect(runs.load(ordering: .relaxed) == 3000)
+        #expect(runs.load(ordering: .relaxed) == count)
     }
 }
 

@@ -59,7 +59,7 @@ import Testing
     @Test(.tags(.slow))
     func `the stall timers of released queues, and of changed delays, are removed from memory`() async {
         await #expect(processExitsWith: .success) {
-            let rounds = Stress.rounds(20_000, least: 5_000)
+            let rounds = Stress.rounds(20_000, least: 1_000)
             for round in 0..<rounds {
                 let queue = OperationQueue()
                 queue.stallDelay = .seconds(Int64.max)
