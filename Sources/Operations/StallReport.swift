@@ -70,8 +70,11 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     case finishNotAnnounced
     /// A condition is being tested. The value has the names of all conditions of the operation.
     case conditions([String])
-    /// Other operations use units of a resource, or have requested them earlier.
+    /// Other operations use units of a resource.
     case resource(name: String, units: Int, inUse: Int, capacity: Int)
+    /// Enough units of a resource are free, but an operation that has requested them earlier waits for more units, or for other
+    /// resources.
+    case resourceLine(name: String, behind: String)
     /// Another operation runs under this exclusive name, or has requested the name earlier.
     case exclusion(String, heldBy: String?)
     /// The operation, which is not in the queue yet, waits until the queue has free capacity.
@@ -104,6 +107,8 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .conditions(let names): "waits for its conditions: \(names.joined(separator: ", "))"
         case .resource(let name, let units, let inUse, let capacity):
             "waits for \(units) of '\(name)', of which \(inUse) of \(capacity) are in use"
+        case .resourceLine(let name, let first):
+            "waits behind \(first), which requested '\(name)' earlier and waits as well"
         case .exclusion(let name, let holder):
             "waits to run exclusively as '\(name)'" + (holder.map { ", like \($0), which runs" } ?? "")
         case .capacity(let queue): "waits for capacity in queue '\(queue)', which is full"

@@ -2,7 +2,11 @@
 ///
 /// A claimant names all its needs at once, and gets all of them or none. A claimant that holds units never waits for
 /// more. So there is no deadlock, regardless of the order of needs. Claimants are served by seniority: the order of their
-/// first requests. A later claimant that needs any of the same resources never overtakes, so large needs do not starve.
+/// first requests. A later claimant that needs any of the same resources does not overtake, so large needs do not starve.
+///
+/// Claimants of one queue, or of one key of a queue, share a *lane*. A lane whose claimants cannot start now gives way:
+/// claimants of other lanes overtake them. Otherwise a claimant that cannot start would keep units from one that can, and
+/// perhaps for ever, because a holder of the units may wait for that one. Within a lane, no claimant overtakes.
 ///
 /// Legal paths of a claimant:
 ///
@@ -19,6 +23,17 @@
 /// claimant requests again by itself when it can, and keeps its seniority.
 public struct ResourceLedger<Claimant: Hashable> {
     public typealias Resource = Int
+
+    /// A queue, or a key of a queue.
+    public struct Lane: Hashable, Sendable {
+        public var queue: UInt
+        public var key: String?
+
+        public init(queue: UInt, key: String? = nil) {
+            self.queue = queue
+            self.key = key
+        }
+    }
 
     public struct Need: Equatable, Sendable {
         public var resource: Resource
@@ -56,8 +71,12 @@ public struct ResourceLedger<Claimant: Hashable> {
         var inUse = 0
         var offered = 0
         var waiting = 0
-        /// The waiting claimants, by seniority. Entries of claimants that no longer wait are skipped.
-        var line = DeadlineHeap<Claimant>()
+        /// The waiting claimants of each lane, by seniority. Entries of claimants that no longer wait are skipped.
+        var lines: [Lane: DeadlineHeap<Claimant>] = [:]
+        /// The lanes by the seniority of their first claimant: those that give way, and the others. A lane may have outdated
+        /// entries, but it has one at or before the place of its first claimant.
+        var holding = DeadlineHeap<Lane>()
+        var givingWay = DeadlineHeap<Lane>()
         /// The claimants that wait for more units than the capacity.
         var parked: Set<Claimant> = []
         /// The claimants that hold units.
@@ -76,7 +95,17 @@ public struct ResourceLedger<Claimant: Hashable> {
     private struct Entry {
         var needs: [Need]
         let seniority: UInt64
+        let lane: Lane
         var state: State
+    }
+
+    /// A lane with waiting claimants.
+    private struct LaneState {
+        var givesWay: Bool
+        /// The number of the last change of `givesWay`.
+        var change: UInt64 = 0
+        /// The resources that its claimants wait for, with the number of claimants.
+        var waiting: [Resource: Int] = [:]
     }
 
     /// The accounts. Empty ones are reused.
@@ -84,6 +113,7 @@ public struct ResourceLedger<Claimant: Hashable> {
     private var freeAccounts: [Resource] = []
     private var named: [String: Resource] = [:]
     private var entries: [Claimant: Entry] = [:]
+    private var lanes: [Lane: LaneState] = [:]
     private var lastSeniority: UInt64 = 0
     /// Resources whose line has to be checked again, because a claimant with a need above the capacity has left the line.
     private var unsettled: [Resource] = []
@@ -129,6 +159,15 @@ public struct ResourceLedger<Claimant: Hashable> {
         freeAccounts.append(resource)
     }
 
+    /// The number of lanes with waiting claimants.
+    var laneCount: Int { lanes.count }
+
+    /// The number of entries of all lines of a resource, outdated ones included.
+    func entryCount(of resource: Resource) -> Int {
+        let account = accounts[resource]
+        return account.lines.values.reduce(account.holding.count + account.givingWay.count) { $0 + $1.count }
+    }
+
     /// Returns the resource of a name; nil when no claimant needs it.
     public func known(_ name: String) -> Resource? { named[name] }
 
@@ -155,9 +194,15 @@ public struct ResourceLedger<Claimant: Hashable> {
 
     /// Requests all the needs, which name each resource once. Changed needs replace the earlier ones. O(log waiting) for
     /// each.
-    public mutating func request(_ claimant: Claimant, _ needs: [Need]) -> Answer {
+    ///
+    /// - Parameters:
+    ///   - lane: The lane of the claimant, which stays the same until it withdraws.
+    ///   - givesWay: Whether the lane gives way, if it is new. See ``setGivesWay(_:_:change:)``.
+    public mutating func request(
+        _ claimant: Claimant, _ needs: [Need], lane: Lane = Lane(queue: 0), givesWay: Bool = false
+    ) -> Answer {
         lastSeniority += 1
-        var entry = entries[claimant] ?? Entry(needs: [], seniority: lastSeniority, state: .lapsed)
+        var entry = entries[claimant] ?? Entry(needs: [], seniority: lastSeniority, lane: lane, state: .lapsed)
         var freed = entry.state == .offered ? entry.needs.map(\.resource) : []
         leave(claimant, &entry)
         let old = entry.needs
@@ -173,13 +218,39 @@ public struct ResourceLedger<Claimant: Hashable> {
                 accounts[need.resource].holders.insert(claimant)
             }
             entry.state = .holding
+            entries[claimant] = entry
         } else {
+            if lanes[entry.lane] == nil { lanes[entry.lane] = LaneState(givesWay: givesWay) }
             join(claimant, &entry)
         }
-        entries[claimant] = entry
         let offered = settle(freed)
         if old != needs { endUse(of: old) }
         return Answer(isGranted: isGranted, offered: offered)
+    }
+
+    /// Sets whether a lane gives way to the others, because its claimants cannot start now. Returns the claimants that are
+    /// offered units now. No effect on a lane without waiting claimants.
+    ///
+    /// - Parameter change: The number of the change. A late call with an earlier number has no effect.
+    public mutating func setGivesWay(_ lane: Lane, _ givesWay: Bool, change: UInt64) -> [Claimant] {
+        guard let state = lanes[lane], change > state.change else { return [] }
+        lanes[lane]?.change = change
+        guard state.givesWay != givesWay else { return [] }
+        lanes[lane]?.givesWay = givesWay
+        // Sorted, because the order of a dictionary differs between processes (rule N4).
+        let resources = state.waiting.keys.sorted()
+        for resource in resources { index(lane, of: resource) }
+        return settle(givesWay ? resources : [])
+    }
+
+    /// Returns the claimant that this one must not overtake although the units of a resource suffice, if there is one, and the
+    /// claimants that are offered units now.
+    public mutating func predecessor(of claimant: Claimant, for resource: Resource) -> (Claimant?, offered: [Claimant])
+    {
+        guard let entry = entries[claimant], entry.state == .waiting,
+            let need = entry.needs.first(where: { $0.resource == resource }), need.units <= accounts[resource].free
+        else { return (nil, []) }
+        return (blocker(of: entry, in: resource), settle([]))
     }
 
     /// Ends the offer to a claimant that cannot come. Returns the claimants that are offered the units now. No effect
@@ -229,13 +300,23 @@ public struct ResourceLedger<Claimant: Hashable> {
 
     // MARK: - Deciding
 
-    /// Whether all needs are free, and no senior claimant waits for any of them.
+    /// Whether all needs are free, and the claimant overtakes none that it must not overtake.
     private mutating func mayHave(_ entry: Entry) -> Bool {
         for need in entry.needs {
-            guard need.units <= accounts[need.resource].free else { return false }
-            if let first = firstInLine(need.resource), first.seniority < entry.seniority { return false }
+            guard need.units <= accounts[need.resource].free, blocker(of: entry, in: need.resource) == nil else {
+                return false
+            }
         }
         return true
+    }
+
+    /// Returns the senior claimant that waits for the resource, and that this one must not overtake.
+    private mutating func blocker(of entry: Entry, in resource: Resource) -> Claimant? {
+        if let first = firstInLine(resource, \.holding), first.seniority < entry.seniority { return first.claimant }
+        if let first = firstClaimant(of: entry.lane, for: resource), first.seniority < entry.seniority {
+            return first.claimant
+        }
+        return nil
     }
 
     /// Offers units to the next claimants, beginning with these resources.
@@ -243,7 +324,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         var offered: [Claimant] = []
         unsettled += resources
         while let resource = unsettled.popLast() {
-            while let (claimant, _) = firstInLine(resource), var entry = entries[claimant], mayHave(entry) {
+            while accounts[resource].free > 0, let claimant = nextInLine(resource), var entry = entries[claimant] {
                 leave(claimant, &entry)
                 for need in entry.needs {
                     accounts[need.resource].offered += need.units
@@ -257,20 +338,53 @@ public struct ResourceLedger<Claimant: Hashable> {
         return offered
     }
 
-    /// Returns the most senior claimant that waits for the resource. Removes stale entries in front of it.
-    private mutating func firstInLine(_ resource: Resource) -> (claimant: Claimant, seniority: UInt64)? {
-        while let (seniority, claimant) = accounts[resource].line.first {
+    /// Returns the most senior claimant that may have its needs: the first of a lane that gives way, or the first of the others.
+    private mutating func nextInLine(_ resource: Resource) -> Claimant? {
+        let first = firstInLine(resource, \.holding)
+        // The lanes in front that cannot be served. They stay in front.
+        var passed: [(seniority: UInt64, lane: Lane)] = []
+        defer { for (seniority, lane) in passed { accounts[resource].givingWay.insert(lane, at: seniority) } }
+        while let next = firstInLine(resource, \.givingWay), next.seniority < first?.seniority ?? .max {
+            if let entry = entries[next.claimant] {
+                if mayHave(entry) { return next.claimant }
+                passed.append((next.seniority, entry.lane))
+            }
+            accounts[resource].givingWay.popFirst()
+        }
+        guard let first, let entry = entries[first.claimant], mayHave(entry) else { return nil }
+        return first.claimant
+    }
+
+    private typealias Lanes = WritableKeyPath<Account, DeadlineHeap<Lane>>
+
+    /// Returns the most senior claimant of the lanes that give way, or of the others. Replaces outdated entries in front of it.
+    private mutating func firstInLine(_ resource: Resource, _ kind: Lanes) -> (claimant: Claimant, seniority: UInt64)? {
+        while let (seniority, lane) = accounts[resource][keyPath: kind].first {
+            let belongs = lanes[lane].map { $0.givesWay == (kind == \.givingWay) } ?? false
+            let first = belongs ? firstClaimant(of: lane, for: resource) : nil
+            if let first, first.seniority == seniority { return first }
+            accounts[resource][keyPath: kind].popFirst()
+            if let first { accounts[resource][keyPath: kind].insert(lane, at: first.seniority) }
+        }
+        return nil
+    }
+
+    /// Returns the most senior claimant of a lane that waits for the resource. Removes outdated entries in front of it.
+    private mutating func firstClaimant(of lane: Lane, for resource: Resource) -> (
+        claimant: Claimant, seniority: UInt64
+    )? {
+        while let (seniority, claimant) = accounts[resource].lines[lane]?.first {
             if let entry = waitingEntry(of: claimant, seniority, for: resource) {
                 guard exceedsCapacity(entry) else { return (claimant, seniority) }
                 park(claimant)
             } else {
-                accounts[resource].line.popFirst()
+                accounts[resource].lines[lane]?.popFirst()
             }
         }
         return nil
     }
 
-    /// The entry of a claimant that an element of a line stands for; nil for a stale element.
+    /// The entry of a claimant that an element of a line stands for; nil for an outdated element.
     private func waitingEntry(of claimant: Claimant, _ seniority: UInt64, for resource: Resource) -> Entry? {
         guard let entry = entries[claimant], entry.state == .waiting, entry.seniority == seniority else { return nil }
         return entry.needs.contains { $0.resource == resource } ? entry : nil
@@ -286,9 +400,9 @@ public struct ResourceLedger<Claimant: Hashable> {
     private mutating func leave(_ claimant: Claimant, _ entry: inout Entry) {
         for need in entry.needs {
             switch entry.state {
-            case .waiting: accounts[need.resource].waiting -= 1
+            case .waiting: endWait(for: need.resource, in: entry.lane)
             case .parked:
-                accounts[need.resource].waiting -= 1
+                endWait(for: need.resource, in: entry.lane)
                 accounts[need.resource].parked.remove(claimant)
             case .offered: accounts[need.resource].offered -= need.units
             case .holding:
@@ -297,30 +411,59 @@ public struct ResourceLedger<Claimant: Hashable> {
             case .lapsed: break
             }
         }
+        if lanes[entry.lane]?.waiting.isEmpty == true { lanes[entry.lane] = nil }
         entry.state = .lapsed
         entries[claimant]?.state = .lapsed
     }
 
-    private mutating func join(_ claimant: Claimant, _ entry: inout Entry) {
-        for need in entry.needs {
-            sweep(need.resource)
-            accounts[need.resource].waiting += 1
-            accounts[need.resource].line.insert(claimant, at: entry.seniority)
-        }
-        entry.state = .waiting
+    /// Forgets one claimant of a lane that waited for a resource.
+    private mutating func endWait(for resource: Resource, in lane: Lane) {
+        accounts[resource].waiting -= 1
+        guard let number = lanes[lane]?.waiting[resource] else { return }
+        lanes[lane]?.waiting[resource] = number > 1 ? number - 1 : nil
+        if number == 1 { accounts[resource].lines[lane] = nil }
     }
 
-    /// Removes stale entries when they are the majority.
-    private mutating func sweep(_ resource: Resource) {
-        guard accounts[resource].line.count > 2 * accounts[resource].waiting + 64 else { return }
-        var line = DeadlineHeap<Claimant>()
-        swap(&line, &accounts[resource].line)
+    private mutating func join(_ claimant: Claimant, _ entry: inout Entry) {
+        entry.state = .waiting
+        entries[claimant] = entry
+        for need in entry.needs {
+            accounts[need.resource].waiting += 1
+            lanes[entry.lane]?.waiting[need.resource, default: 0] += 1
+            enterLine(of: need.resource, claimant, entry)
+        }
+    }
+
+    private mutating func enterLine(of resource: Resource, _ claimant: Claimant, _ entry: Entry) {
+        sweep(resource, entry.lane)
+        accounts[resource].lines[entry.lane, default: DeadlineHeap()].insert(claimant, at: entry.seniority)
+        if accounts[resource].lines[entry.lane]?.first?.rank == entry.seniority { index(entry.lane, of: resource) }
+    }
+
+    /// Enters a lane among those that give way, or among the others, at the seniority of its first claimant.
+    private mutating func index(_ lane: Lane, of resource: Resource) {
+        guard let givesWay = lanes[lane]?.givesWay, let first = firstClaimant(of: lane, for: resource) else { return }
+        let kind: Lanes = givesWay ? \.givingWay : \.holding
+        accounts[resource][keyPath: kind].insert(lane, at: first.seniority)
+        guard accounts[resource][keyPath: kind].count > 2 * accounts[resource].lines.count + 64 else { return }
+        accounts[resource][keyPath: kind] = DeadlineHeap()
+        for other in accounts[resource].lines.keys where lanes[other]?.givesWay == givesWay {
+            guard let first = firstClaimant(of: other, for: resource) else { continue }
+            accounts[resource][keyPath: kind].insert(other, at: first.seniority)
+        }
+    }
+
+    /// Removes outdated entries of a lane when they are the majority.
+    private mutating func sweep(_ resource: Resource, _ lane: Lane) {
+        guard let count = accounts[resource].lines[lane]?.count, count > 2 * (lanes[lane]?.waiting[resource] ?? 0) + 64,
+            var line = accounts[resource].lines.removeValue(forKey: lane)
+        else { return }
         // A claimant may stand in the line several times.
         var kept: Set<Claimant> = []
         line.removeAll { seniority, claimant in
             waitingEntry(of: claimant, seniority, for: resource) == nil || !kept.insert(claimant).inserted
         }
-        accounts[resource].line = line
+        accounts[resource].lines[lane] = line
     }
 
     /// Moves a claimant whose need exceeds the capacity out of the lines, so that it blocks no other claimant.
@@ -335,8 +478,11 @@ public struct ResourceLedger<Claimant: Hashable> {
 
     private mutating func unpark(_ claimant: Claimant) {
         guard var entry = entries[claimant], entry.state == .parked, !exceedsCapacity(entry) else { return }
-        leave(claimant, &entry)
-        join(claimant, &entry)
+        entry.state = .waiting
         entries[claimant] = entry
+        for need in entry.needs {
+            accounts[need.resource].parked.remove(claimant)
+            enterLine(of: need.resource, claimant, entry)
+        }
     }
 }

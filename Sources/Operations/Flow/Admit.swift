@@ -44,11 +44,11 @@ extension OperationQueue {
             guard !isCancelled || hasBegun else { continue }
             switch isCancelled ? gate.mayContinue(operation) : gate.mayStart(operation) {
             case .passes: continue
-            case .waits(let action):
+            case .waits(let inLine, let action):
                 for other in operation.gates where type(of: other).rank.rawValue > type(of: gate).rank.rawValue {
                     other.lapse(operation)
                 }
-                putBack(operation)
+                putBack(operation, inLine: inLine)
                 action?(executorBeside)
                 return false
             case .givesUp(let reason):
@@ -60,9 +60,12 @@ extension OperationQueue {
 
     /// Returns the slot of a claimed operation that has not started.
     ///
-    /// - Parameter andAsk: Whether to evaluate the readiness of the operation at once, because no known cause holds it back.
-    func putBack(_ operation: Operation, andAsk: Bool = false) {
+    /// - Parameters:
+    ///   - andAsk: Whether to evaluate the readiness of the operation at once, because no known cause holds it back.
+    ///   - inLine: Whether the operation waits in the line of a resource.
+    func putBack(_ operation: Operation, andAsk: Bool = false, inLine: Bool = false) {
         let old = withState { state in
+            if inLine { state.policy(orNew: ResourceOffers()).joinsLine(operation) }
             let old = operation.word.update { $0.declined() }.unsafelyUnwrapped
             state.returnToWaiting(operation, old, hasBegun: false)
             // The thread may be one that does not look again.

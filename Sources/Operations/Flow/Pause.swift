@@ -14,6 +14,7 @@ extension AsyncOperation {
             _ = word.update { $0.becameGated() }
             extras.gate(orNew: new).isOn = true
         }
+        leaveLine()
     }
 
     /// The default `resume()`.

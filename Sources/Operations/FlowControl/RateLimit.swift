@@ -111,10 +111,7 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
     func mayStart(at reading: PolicyReading?, in state: inout OperationQueue.State) -> Bool {
         guard let reading, reading.policy === self else { return false }
         if limiter.mayStart(at: reading.time) { return true }
-        guard state.machine.schedule.hasStartable else { return false }
-        state.handle(.setThrottled(true))
-        closings += 1
-        opening = limiter.nextStart(after: reading.time)
+        if state.machine.schedule.hasStartable { close(at: reading.time, in: &state) }
         return false
     }
 
@@ -124,6 +121,16 @@ final class RatePolicy: QueuePolicy, @unchecked Sendable {
     ) {
         guard let reading, !lifecycle.isCancelled, !lifecycle.contains(.unlisted) else { return }
         permits[operation.scheduleID] = limiter.started(at: reading.time)
+        // An operation in line for resources could not start either, and gives way until the next permit is due.
+        if state.policies.first(ResourceOffers.self)?.hasOperationsInLine == true, !limiter.mayStart(at: reading.time) {
+            close(at: reading.time, in: &state)
+        }
+    }
+
+    private func close(at time: UInt64, in state: inout OperationQueue.State) {
+        state.handle(.setThrottled(true))
+        closings += 1
+        opening = limiter.nextStart(after: time)
     }
 
     /// Returns the permit of an operation that was claimed and does not start now.

@@ -41,6 +41,11 @@ final class Hold: OperationGate {
 
     func takeStanding() -> Standing? { standing.take() }
 
+    // The operation was paused while it requested resources.
+    func waits(_ operation: Operation, in queue: OperationQueue) {
+        if operation.isHeld, !operation.word.lifecycle.isCancelled { operation.leaveLine() }
+    }
+
     func mayStart(_ operation: Operation) -> GateAnswer { operation.isHeld ? .waits() : .passes }
 
     func obstacles(of operation: Operation) -> [GateObstacle] {

@@ -47,8 +47,9 @@ enum OperationGateRank: Int { case hold, dependencyFailures, timeLimits, conditi
 enum GateAnswer {
     case passes
     /// The operation returns its slot and waits. The gate causes a new evaluation of its readiness. `action` runs when the
-    /// operation is a waiting operation again, and receives an executor on threads of the queue's level.
-    case waits(action: ((any TaskExecutor) -> Void)? = nil)
+    /// operation is a waiting operation again, and receives an executor on threads of the queue's level. `inLine`: the operation
+    /// waits in the line of a resource.
+    case waits(inLine: Bool = false, action: ((any TaskExecutor) -> Void)? = nil)
     /// The operation fails with this error, if there is one, and is cancelled.
     case givesUp((any Error)?)
 }
@@ -107,6 +108,15 @@ extension Operation {
             return nil
         }
         if let error { throw error }
+        // In the line of a resource, the operation would delay others although the new gate may hold it back. It asks all its
+        // gates again.
+        leaveLine()
+    }
+
+    /// Leaves the lines of the resources that the operation waits for. It keeps its seniority, and its readiness is evaluated
+    /// again.
+    final func leaveLine() {
+        if word.lifecycle.hasQueue, withGate(RequirementGate.self, { _ in }) != nil { ResourcePool.stepOut(scheduleID) }
     }
 
     /// Notifies the gates that the operation waits in a queue.

@@ -12,7 +12,8 @@ final class RequirementGate: OperationGate {
 
     func mayStart(_ operation: Operation) -> GateAnswer {
         let requirements = requirements(of: operation)
-        return requirements.isEmpty || ResourcePool.acquire(requirements, for: operation) ? .passes : .waits()
+        return requirements.isEmpty || ResourcePool.acquire(requirements, for: operation)
+            ? .passes : .waits(inLine: true)
     }
 
     // Other operations may have used the resources during the pause.
@@ -41,6 +42,10 @@ final class RequirementGate: OperationGate {
     func obstacles(of operation: Operation) -> [GateObstacle] {
         guard ResourcePool.isWaiting(operation) else { return [] }
         return requirements(of: operation).compactMap { requirement in
+            if let first = ResourcePool.predecessor(of: operation, for: requirement) {
+                return .init(
+                    reason: .resourceLine(name: requirement.name, behind: first.label), remover: .operation(first))
+            }
             let (usage, holder) = ResourcePool.usage(of: requirement)
             let remover = holder.map { GateObstacle.Remover.operation($0) } ?? .itself
             if requirement.isExclusive {

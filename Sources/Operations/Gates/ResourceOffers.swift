@@ -3,8 +3,9 @@ import SchedulerCore
 /// The gated operations of a queue that resources are reserved for, and those that are not ready for their resources. See
 /// `Admit.swift`.
 ///
-/// A reservation holds as long as the queue has a free slot, the operation has its turn, and a thread is likely to come.
-/// Otherwise operations of other queues that could run would wait for an operation that cannot.
+/// A reservation, and a place in the line of a resource, hold as long as the queue has a free slot, the operation has its
+/// turn, and a thread is likely to come. Otherwise operations of other queues that could run would wait for an operation that
+/// cannot.
 final class ResourceOffers: QueuePolicy {
     let rank = QueuePolicyRank.resources
     // In the order of the records, which a `Set` would not keep. The order of a `Set` differs between processes, and so would the
@@ -12,6 +13,17 @@ final class ResourceOffers: QueuePolicy {
     private var offered = KeyedList<Schedule.ID>()
     private var lapsing: [Schedule.ID] = []
     private var notReady = KeyedList<Schedule.ID>()
+    /// The operations that wait in line for resources. Some may have left the line meanwhile.
+    private var inLine = KeyedList<Schedule.ID>()
+    /// Whether the queue gives way to others in the lines, as the ledger knows it; nil while no operation is in line.
+    private var givesWay: Bool?
+    /// The number of changes that were passed to the ledger.
+    private var changes: UInt64 = 0
+
+    var hasOperationsInLine: Bool { inLine.count > 0 }
+
+    /// Notes that an operation has released its slot because it waits in line for resources.
+    func joinsLine(_ operation: Operation) { _ = inLine.add(operation.scheduleID, key: operation.scheduleID) }
 
     func changed(_ operation: Operation, _ lifecycle: Lifecycle, isNew: Bool, in state: inout OperationQueue.State) {
         guard lifecycle.contains(.gated) else { return }
@@ -28,6 +40,7 @@ final class ResourceOffers: QueuePolicy {
         _ operation: Operation, _ lifecycle: Lifecycle, at reading: PolicyReading?, in state: inout OperationQueue.State
     ) {
         _ = offered.remove(operation.scheduleID)
+        _ = inLine.remove(operation.scheduleID)
     }
 
     func notClaimed(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
@@ -36,6 +49,7 @@ final class ResourceOffers: QueuePolicy {
 
     func leaves(_ operation: Operation, _ lifecycle: Lifecycle, in state: inout OperationQueue.State) {
         _ = offered.remove(operation.scheduleID)
+        _ = inLine.remove(operation.scheduleID)
     }
 
     /// Ends the offer to a ready operation that waits for its turn. The operation requests again when it has its turn.
@@ -52,13 +66,29 @@ final class ResourceOffers: QueuePolicy {
             lapsing += offered.elements
             offered = KeyedList()
         }
-        guard !lapsing.isEmpty || notReady.count > 0 else { return nil }
+        let change = changeOfWay(in: state)
+        guard !lapsing.isEmpty || notReady.count > 0 || change != nil else { return nil }
         let (lapsing, notReady) = (lapsing, notReady.elements)
         (self.lapsing, self.notReady) = ([], KeyedList())
-        return { _ in
+        return { queue in
             if !lapsing.isEmpty { ResourcePool.lapse(lapsing) }
             for id in notReady { ResourcePool.stepOut(id) }
+            if let change { ResourcePool.setGivesWay(queue, change.givesWay, change: change.number) }
         }
+    }
+
+    /// Returns the change of the queue that the ledger does not know yet. Numbered, because threads may act on two changes in either
+    /// order.
+    private func changeOfWay(in state: OperationQueue.State) -> (givesWay: Bool, number: UInt64)? {
+        guard inLine.count > 0 else {
+            givesWay = nil
+            return nil
+        }
+        let present = !state.machine.schedule.hasRoom || state.mayKeepWaiting
+        guard givesWay != present else { return nil }
+        givesWay = present
+        changes += 1
+        return (present, changes)
     }
 }
 
@@ -80,4 +110,7 @@ extension OperationQueue.State {
     fileprivate var callsThreadSoon: Bool {
         machine.schedule.hasRoom && kind.isPool && underlyingQueue == nil
     }
+
+    /// Whether the operations run on a thread that other code may keep for any time: the main thread, or a thread of Dispatch.
+    fileprivate var mayKeepWaiting: Bool { kind.isMain || underlyingQueue != nil }
 }

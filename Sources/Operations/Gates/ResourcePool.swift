@@ -110,12 +110,32 @@ public final class ResourcePool: Sendable {
     /// operation again whether it is ready, as soon as it can have them.
     static func acquire(_ requirements: [OperationRequirement], for operation: Operation) -> Bool {
         var isGranted = false
+        let lane = lane(of: operation)
         step { ledger in
-            let answer = ledger.request(operation.scheduleID, needs(requirements, &ledger))
+            // Other operations may take the turn of the key at any time.
+            let answer = ledger.request(
+                operation.scheduleID, needs(requirements, &ledger), lane: lane, givesWay: lane.key != nil)
             isGranted = answer.isGranted
             return answer.offered
         }
         return isGranted
+    }
+
+    private static func lane(of operation: Operation) -> ResourceLedger<UInt>.Lane {
+        let queue = operation.queue?.takeUnretainedValue()
+        let key =
+            operation.word.lifecycle.contains(.keyed)
+            ? queue?.withState { $0.policies.first(KeyPolicy.self)?.key(of: operation.scheduleID) } : nil
+        return .init(queue: queue.map(lane) ?? 0, key: key ?? nil)
+    }
+
+    private static func lane(_ queue: OperationQueue) -> UInt {
+        UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
+    }
+
+    /// Sets whether the operations of a queue without keys give way to operations of other queues.
+    static func setGivesWay(_ queue: OperationQueue, _ givesWay: Bool, change: UInt64) {
+        step { $0.setGivesWay(.init(queue: lane(queue)), givesWay, change: change) }
     }
 
     static func withdraw(_ operation: Operation) { step { $0.withdraw(operation.scheduleID) } }
@@ -135,6 +155,18 @@ public final class ResourcePool: Sendable {
             }
             return (ledger.usage(of: id), ledger.soleHolder(of: id).map(OperationQueue.operation))
         }
+    }
+
+    /// Returns the operation that this one must not overtake although the units of the requirement suffice.
+    static func predecessor(of operation: Operation, for requirement: OperationRequirement) -> Operation? {
+        var first: Operation?
+        step { ledger in
+            guard let id = requirement.resource?.id ?? ledger.known(requirement.name) else { return [] }
+            let (predecessor, offered) = ledger.predecessor(of: operation.scheduleID, for: id)
+            first = predecessor.map(OperationQueue.operation)
+            return offered
+        }
+        return first
     }
 
     static func isWaiting(_ operation: Operation) -> Bool { ledger.withLock { $0.isWaiting(operation.scheduleID) } }

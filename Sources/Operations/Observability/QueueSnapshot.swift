@@ -110,7 +110,7 @@ extension WaitingReason {
         case .conditions: .conditions
         case .paused: .paused
         case .group: .group
-        case .resource, .exclusion: .resources
+        case .resource, .resourceLine, .exclusion: .resources
         case .key: .key
         case .rateLimit: .rateLimit
         case .barrier: .barrier
