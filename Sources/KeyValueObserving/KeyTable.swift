@@ -2,13 +2,17 @@
 final class KeyTable: @unchecked Sendable {
     // Sendable: constants, and a dictionary with a lock of its own.
     let keys: [KeyValueKey]
+    private let type: any KeyValueObservable.Type
     private let byName: [String: KeyValueKey]
     private let byPath: [AnyKeyPath: KeyValueKey]
     /// The results of searches for nested key paths; nil for key paths that are not registered.
     private let nested = SharedDictionary<AnyKeyPath, [KeyValueKey]?>(limit: 1000)
+    /// The registered properties that key paths of overrides mean; nil for key paths that mean none.
+    private let overridden = SharedDictionary<AnyKeyPath, KeyValueKey?>(limit: 1000)
 
-    private init(_ keys: [KeyValueKey]) {
+    private init(_ keys: [KeyValueKey], of type: any KeyValueObservable.Type) {
         self.keys = keys
+        self.type = type
         var byName: [String: KeyValueKey] = [:]
         var byPath: [AnyKeyPath: KeyValueKey] = [:]
         for key in keys {
@@ -21,7 +25,12 @@ final class KeyTable: @unchecked Sendable {
 
     func key(named name: String) -> KeyValueKey? { byName[name] }
 
-    func key(at path: AnyKeyPath) -> KeyValueKey? { byPath[path] }
+    /// Returns the property that a key path means, also if the class overrides the property and is final.
+    func key(at path: AnyKeyPath) -> KeyValueKey? {
+        if let key = byPath[path] { return key }
+        if let known = overridden.value(for: path) { return known }
+        return overridden.insert(OverriddenProperty.key(at: path, among: keys, of: type), for: path)
+    }
 
     func names(ofType type: any Any.Type) -> Set<String> {
         Set(keys.lazy.filter { $0.valueType == type }.map(\.name))
@@ -50,7 +59,7 @@ final class KeyTable: @unchecked Sendable {
                 "\(type) registers the key '\(key.name)' with a key path of \(key.rootType), which is another class; "
                     + "use a key path of \(type) in keyValueKeys")
         }
-        return tables.insert(KeyTable(keys), for: id)
+        return tables.insert(KeyTable(keys, of: type), for: id)
     }
 
     /// The tables of all classes.

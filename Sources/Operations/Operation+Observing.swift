@@ -128,6 +128,8 @@ extension Operation {
 
     fileprivate final func notifyFlips(by key: PropertyKey, isState: Bool) {
         guard mayFlip(key, isState: isState) else { return }
+        // An announcement of a property on which `isReady` depends is one of `isReady` (rule A2).
+        let announcesReadiness = DependentStates.of(type(of: self)).affected(by: key).contains(.isReady)
         let context = ThreadContext.current
         let id = ObjectIdentifier(self)
         if let last = context.expectedFlips.lastIndex(where: { $0.operation == id && $0.key == key }) {
@@ -135,14 +137,14 @@ extension Operation {
             // Of several nested announcements, the last one to end notifies: observers by such key paths know each change
             // by then.
             if let other = context.expectedFlips.firstIndex(where: { $0.operation == id }) {
-                guard other >= last else { return announceReadiness(onlyChanges: true) }
+                guard other >= last else { return announceReadiness(onlyChanges: !announcesReadiness) }
                 context.expectedFlips[other].counts = before.counts
                 context.expectedFlips[other].states = before.states
             } else {
                 announceLate(before.states.symmetricDifference(statesAsOverridden), since: before.counts)
             }
         }
-        announceReadiness(onlyChanges: true)
+        announceReadiness(onlyChanges: !announcesReadiness)
     }
 
     private final var statesAsOverridden: ObservedProperty {

@@ -44,7 +44,7 @@ import Testing
         dial.value = 20
         dial.value = 21
         dial.value = 1
-        #expect(log.entries == [false, true, false])
+        #expect(log.entries == [false, true, true, false])
         token.invalidate()
     }
 
@@ -116,7 +116,7 @@ import Testing
             let stranger = Looker(dial)
             while !isOver.withLock({ $0 }) { try? dial.tryRemoveObserver(stranger, forKeyPath: "value") }
         }
-        for round in 0..<20_000 {
+        for round in 0..<Stress.rounds(20_000, least: 3_000) {
             let looker = Looker(dial)
             dial.addObserver(looker, forKeyPath: "value", context: nil)
             _ = consume looker

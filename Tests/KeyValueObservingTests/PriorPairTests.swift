@@ -17,7 +17,7 @@ import Testing
         token.invalidate()
     }
 
-    @Test func `an override that depends on a path has a call before each change of its value`() {
+    @Test func `an override that depends on a path has a call before each change`() {
         let (attic, log) = (Attic(), Journal<String>())
         attic.isHeated = true
         attic.thermometer.celsius = 10
@@ -27,7 +27,7 @@ import Testing
         attic.thermometer.celsius = 20
         attic.thermometer.celsius = 30
         attic.isHeated = false
-        #expect(log.entries == ["will", "did true", "will", "did false"])
+        #expect(log.entries == ["will", "did true", "will", "did true", "will", "did false"])
         token.invalidate()
     }
 
@@ -58,7 +58,7 @@ import Testing
 
     /// One recorded change for each observer would take an hour.
     @Test func `the time for the prior calls of a change does not grow with the square of the observers`() {
-        let (thermometer, count) = (Thermometer(), 64_000)
+        let (thermometer, count) = (Thermometer(), Stress.rounds(64_000, least: 10_000))
         let (priors, others) = (Guarded(0), Guarded(0))
         let tokens = (0..<count).map { _ in
             thermometer.observe(\.celsius, options: .prior) { _, change in
