@@ -13,6 +13,95 @@ pthread_key_t cplatform_make_key(void (*end)(void *)) {
 
 void cplatform_at_thread_end(pthread_key_t key, void *object) { pthread_setspecific(key, object); }
 
+#if defined(__linux__)
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// A new thread inherits the signal mask, the affinity, the scheduling policy and the nice value of the thread that creates it. So
+// threads of the library would depend on the thread that adds the first operation: a thread of Dispatch blocks nearly all signals,
+// and a process that an operation starts would ignore SIGTERM. The threads of the library take the values of the process instead:
+// those of its first thread, read before the library creates a thread.
+static struct {
+    sigset_t mask;
+    cpu_set_t *processors;
+    size_t size;
+    int policy;
+    struct sched_param parameters;
+    int niceness;
+} process;
+static pthread_once_t process_is_read = PTHREAD_ONCE_INIT;
+
+// The mask when this library was loaded, usually by the first thread. Used where the file system of processes is not mounted.
+__attribute__((constructor)) static void note_mask(void) { pthread_sigmask(SIG_BLOCK, NULL, &process.mask); }
+
+// Only a file tells the mask of another thread. Its first 64 signals are all that Linux has.
+static void read_mask(void) {
+    char text[4096];
+    int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    size_t length = 0;
+    for (;;) {
+        ssize_t count = read(file, text + length, sizeof text - 1 - length);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        length += (size_t)count;
+    }
+    close(file);
+    text[length] = 0;
+    const char *line = strstr(text, "\nSigBlk:");
+    unsigned long long bits;
+    if (!line || sscanf(line, "\nSigBlk: %llx", &bits) != 1) return;
+    sigemptyset(&process.mask);
+    for (int signal = 1; signal <= 64; signal++)
+        if (bits >> (signal - 1) & 1) sigaddset(&process.mask, signal);
+}
+
+static void read_processors(void) {
+    // The kernel rejects a set that is smaller than its own number of processors.
+    for (int count = 1024; count <= 1024 * 1024; count *= 4) {
+        process.processors = CPU_ALLOC(count);
+        if (!process.processors) return;
+        process.size = CPU_ALLOC_SIZE(count);
+        if (!sched_getaffinity(getpid(), process.size, process.processors)) return;
+        CPU_FREE(process.processors);
+        process.processors = NULL;
+        if (errno != EINVAL) return;
+    }
+}
+
+static void read_process(void) {
+    int error = errno;
+    read_mask();
+    read_processors();
+    process.policy = sched_getscheduler(getpid());
+    if (process.policy >= 0 && sched_getparam(getpid(), &process.parameters)) process.policy = -1;
+    process.niceness = getpriority(PRIO_PROCESS, (id_t)getpid());
+    errno = error;
+}
+
+// What the system does not permit stays as it was: without privilege, nobody reduces a nice value.
+static void become_thread_of_process(void) {
+    if (process.processors) sched_setaffinity(0, process.size, process.processors);
+    if (process.policy >= 0 && sched_getscheduler(0) != process.policy) {
+        sched_setscheduler(0, process.policy, &process.parameters);
+    }
+    if (getpriority(PRIO_PROCESS, 0) != process.niceness) setpriority(PRIO_PROCESS, 0, process.niceness);
+    pthread_sigmask(SIG_SETMASK, &process.mask, NULL);
+}
+
+static void prepare_threads(void) { pthread_once(&process_is_read, read_process); }
+#else
+static void become_thread_of_process(void) {}
+static void prepare_threads(void) {}
+#endif
+
 typedef struct {
     void (*body)(void *);
     void *argument;
@@ -21,11 +110,13 @@ typedef struct {
 static void *run(void *memory) {
     start begun = *(start *)memory;
     free(memory);
+    become_thread_of_process();
     begun.body(begun.argument);
     return NULL;
 }
 
 bool cplatform_start_thread(void (*body)(void *), void *argument) {
+    prepare_threads();
     start *memory = malloc(sizeof *memory);
     if (!memory) return false;
     *memory = (start){body, argument};
@@ -39,26 +130,12 @@ bool cplatform_start_thread(void (*body)(void *), void *argument) {
 }
 
 #if defined(__linux__)
-#include <errno.h>
-#include <sched.h>
-#include <unistd.h>
-#include <sys/syscall.h>
-
 int cplatform_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
 int cplatform_thread_id(void) { return (int)syscall(SYS_gettid); }
 
 int cplatform_affine_processors(void) {
-    // The kernel rejects a set that is smaller than its own number of processors.
-    for (int count = 1024; count <= 1024 * 1024; count *= 4) {
-        cpu_set_t *set = CPU_ALLOC(count);
-        if (!set) return 0;
-        size_t size = CPU_ALLOC_SIZE(count);
-        int found = sched_getaffinity(0, size, set) ? 0 : CPU_COUNT_S(size, set);
-        bool again = !found && errno == EINVAL;
-        CPU_FREE(set);
-        if (!again) return found;
-    }
-    return 0;
+    prepare_threads();
+    return process.processors ? CPU_COUNT_S(process.size, process.processors) : 0;
 }
 #endif

@@ -66,6 +66,9 @@ static inline void *_Nullable cplatform_try_retain(void *_Nonnull object) {
 static inline void cplatform_barrier(void) { __asm__ volatile("" ::: "memory"); }
 
 /// Calls `body` on a new detached thread. Returns false if no thread could be created.
+///
+/// On Linux the thread has the signal mask, the affinity, the scheduling policy and the nice value of the process, not those of the
+/// calling thread.
 bool cplatform_start_thread(void (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
 
 /// Allocates memory that is 16-byte aligned. `UnsafeMutablePointer.allocate` calls `posix_memalign` for the same purpose, which
@@ -101,7 +104,7 @@ static inline void cplatform_prefetch(const void *_Nonnull object) {
 int cplatform_set_thread_name(const char *_Nonnull name);
 /// The kernel's identifier of the calling thread; equals the process identifier on the main thread.
 int cplatform_thread_id(void);
-/// The number of processors that the calling thread may run on; 0 if the kernel does not say.
+/// The number of processors that the process may run on; 0 if the kernel does not say. Read once.
 int cplatform_affine_processors(void);
 #endif
 
