@@ -49,7 +49,7 @@ enum OverriddenProperty {
         // The descriptor has the kind of the method, and the relative address of its code.
         let original = descriptor + 4 + Int(descriptor.loadUnaligned(fromByteOffset: 4, as: Int32.self))
         let table = Table(of: type)
-        var next = _getSuperclass(type)
+        var next: AnyClass? = _getSuperclass(type)
         while let ancestor = next {
             let own = Table(of: ancestor)
             for slot in 0..<own.count where own[slot] == original && table[slot] == override { return true }
