@@ -25,11 +25,14 @@ import Testing
         #expect(!scene.large.isFinished)
         await scene.lift()
         if obstacle.keepsPlace {
-            await scene.largeIsInLine()
-            let late = scene.small()
-            scene.other.addOperation(late)
             let line = WaitingReason.resourceLine(name: "unit", behind: "Large 'large'")
-            while scene.other.explain(late).reasons != [line] { await Task.yield() }
+            var late: BlockOperation
+            // A slot, for example, is free some time after its operation has returned. Until then, small operations still pass.
+            repeat {
+                late = scene.small()
+                scene.other.addOperation(late)
+                while !late.isFinished, scene.other.explain(late).reasons != [line] { await Task.yield() }
+            } while late.isFinished
             scene.mayEnd.open()
             await late.waitUntilFinished()
             #expect(scene.large.isFinished)
