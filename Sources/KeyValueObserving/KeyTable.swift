@@ -3,6 +3,8 @@ final class KeyTable: @unchecked Sendable {
     // Sendable: constants, and a dictionary with a lock of its own.
     let keys: [KeyValueKey]
     private let type: any KeyValueObservable.Type
+    /// Whether the class can override a registered property. Otherwise no search is needed.
+    private let mayOverride: Bool
     private let byName: [String: KeyValueKey]
     private let byPath: [AnyKeyPath: KeyValueKey]
     /// The results of searches for nested key paths; nil for key paths that are not registered.
@@ -13,6 +15,7 @@ final class KeyTable: @unchecked Sendable {
     private init(_ keys: [KeyValueKey], of type: any KeyValueObservable.Type) {
         self.keys = keys
         self.type = type
+        mayOverride = !keys.isEmpty && _getSuperclass(type) != nil
         var byName: [String: KeyValueKey] = [:]
         var byPath: [AnyKeyPath: KeyValueKey] = [:]
         for key in keys {
@@ -28,6 +31,7 @@ final class KeyTable: @unchecked Sendable {
     /// Returns the property that a key path means, also if the class overrides the property and is final.
     func key(at path: AnyKeyPath) -> KeyValueKey? {
         if let key = byPath[path] { return key }
+        guard mayOverride else { return nil }
         if let known = overridden.value(for: path) { return known }
         return overridden.insert(OverriddenProperty.key(at: path, among: keys, of: type), for: path)
     }

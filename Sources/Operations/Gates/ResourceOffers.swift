@@ -66,7 +66,7 @@ final class ResourceOffers: QueuePolicy {
             lapsing += offered.elements
             offered = KeyedList()
         }
-        let change = changeOfWay(in: state)
+        let change = takeChange(givesWay: !state.machine.schedule.hasRoom || state.mayKeepWaiting)
         guard !lapsing.isEmpty || notReady.count > 0 || change != nil else { return nil }
         let (lapsing, notReady) = (lapsing, notReady.elements)
         (self.lapsing, self.notReady) = ([], KeyedList())
@@ -79,16 +79,12 @@ final class ResourceOffers: QueuePolicy {
 
     /// Returns the change of the queue that the ledger does not know yet. Numbered, because threads may act on two changes in either
     /// order.
-    private func changeOfWay(in state: OperationQueue.State) -> (givesWay: Bool, number: UInt64)? {
-        guard inLine.count > 0 else {
-            givesWay = nil
-            return nil
-        }
-        let present = !state.machine.schedule.hasRoom || state.mayKeepWaiting
-        guard givesWay != present else { return nil }
-        givesWay = present
+    private func takeChange(givesWay present: @autoclosure () -> Bool) -> (givesWay: Bool, number: UInt64)? {
+        let new = hasOperationsInLine ? present() : nil
+        guard givesWay != new else { return nil }
+        givesWay = new
         changes += 1
-        return (present, changes)
+        return new.map { ($0, changes) }
     }
 }
 
