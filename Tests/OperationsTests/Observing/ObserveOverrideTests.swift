@@ -21,44 +21,6 @@ import Testing
             get { values.name }
             set { values.name = newValue }
         }
-
-        func observations(_ calls: Calls) -> [NSKeyValueObservation] {
-            [
-                observe(\.isReady) { _, _ in calls.note("isReady") },
-                observe(\.isExecuting) { _, _ in calls.note("isExecuting") },
-                observe(\.isFinished) { _, _ in calls.note("isFinished") },
-                observe(\.isCancelled) { _, _ in calls.note("isCancelled") },
-                observe(\.isAsynchronous) { _, _ in calls.note("isAsynchronous") },
-                observe(\.queuePriority) { _, _ in calls.note("queuePriority") },
-                observe(\.name) { _, _ in calls.note("name") },
-            ]
-        }
-
-        func announceByPath(_ name: String) {
-            switch name {
-            case "isReady":
-                willChangeValue(for: \.isReady)
-                didChangeValue(for: \.isReady)
-            case "isExecuting":
-                willChangeValue(for: \.isExecuting)
-                didChangeValue(for: \.isExecuting)
-            case "isFinished":
-                willChangeValue(for: \.isFinished)
-                didChangeValue(for: \.isFinished)
-            case "isCancelled":
-                willChangeValue(for: \.isCancelled)
-                didChangeValue(for: \.isCancelled)
-            case "isAsynchronous":
-                willChangeValue(for: \.isAsynchronous)
-                didChangeValue(for: \.isAsynchronous)
-            case "queuePriority":
-                willChangeValue(for: \.queuePriority)
-                didChangeValue(for: \.queuePriority)
-            default:
-                willChangeValue(for: \.name)
-                didChangeValue(for: \.name)
-            }
-        }
     }
 
     class FinalOverrides: Base, @unchecked Sendable {
@@ -75,59 +37,49 @@ import Testing
             get { values.name }
             set { values.name = newValue }
         }
+    }
 
-        func observations(_ calls: Calls) -> [NSKeyValueObservation] {
-            [
-                observe(\.isReady) { _, _ in calls.note("isReady") },
-                observe(\.isExecuting) { _, _ in calls.note("isExecuting") },
-                observe(\.isFinished) { _, _ in calls.note("isFinished") },
-                observe(\.isCancelled) { _, _ in calls.note("isCancelled") },
-                observe(\.isAsynchronous) { _, _ in calls.note("isAsynchronous") },
-                observe(\.queuePriority) { _, _ in calls.note("queuePriority") },
-                observe(\.name) { _, _ in calls.note("name") },
-            ]
-        }
+    /// Inherits the final overrides, so that the key paths are spelled with one class and the object has another.
+    final class FinalSubclass: FinalOverrides, @unchecked Sendable {}
 
-        func announceByPath(_ name: String) {
-            switch name {
-            case "isReady":
-                willChangeValue(for: \.isReady)
-                didChangeValue(for: \.isReady)
-            case "isExecuting":
-                willChangeValue(for: \.isExecuting)
-                didChangeValue(for: \.isExecuting)
-            case "isFinished":
-                willChangeValue(for: \.isFinished)
-                didChangeValue(for: \.isFinished)
-            case "isCancelled":
-                willChangeValue(for: \.isCancelled)
-                didChangeValue(for: \.isCancelled)
-            case "isAsynchronous":
-                willChangeValue(for: \.isAsynchronous)
-                didChangeValue(for: \.isAsynchronous)
-            case "queuePriority":
-                willChangeValue(for: \.queuePriority)
-                didChangeValue(for: \.queuePriority)
-            default:
-                willChangeValue(for: \.name)
-                didChangeValue(for: \.name)
+    /// The key path of a property, as one class spells it. A literal in generic code would mean the property of the base class.
+    struct Spelled<Object: Base> {
+        let name: String
+        let observe: (Object, Calls) -> NSKeyValueObservation
+        let announce: (Object) -> Void
+
+        init<Value>(_ name: String, _ path: KeyPath<Object, Value>) {
+            self.name = name
+            observe = { object, calls in object.observe(path) { _, _ in calls.note(name) } }
+            announce = { object in
+                object.willChangeValue(for: path)
+                object.didChangeValue(for: path)
             }
         }
     }
 
-    /// Inherits the final overrides, so that the key paths are spelled with one class and the object has another.
-    final class FinalSubclass: FinalOverrides, @unchecked Sendable {
-        func ownObservations(_ calls: Calls) -> [NSKeyValueObservation] {
-            [
-                observe(\.isReady) { _, _ in calls.note("isReady") },
-                observe(\.isExecuting) { _, _ in calls.note("isExecuting") },
-                observe(\.isFinished) { _, _ in calls.note("isFinished") },
-                observe(\.isCancelled) { _, _ in calls.note("isCancelled") },
-                observe(\.isAsynchronous) { _, _ in calls.note("isAsynchronous") },
-                observe(\.queuePriority) { _, _ in calls.note("queuePriority") },
-                observe(\.name) { _, _ in calls.note("name") },
-            ]
-        }
+    static var open: [Spelled<OpenOverrides>] {
+        [
+            .init("isReady", \.isReady), .init("isExecuting", \.isExecuting), .init("isFinished", \.isFinished),
+            .init("isCancelled", \.isCancelled), .init("isAsynchronous", \.isAsynchronous),
+            .init("queuePriority", \.queuePriority), .init("name", \.name),
+        ]
+    }
+
+    static var final: [Spelled<FinalOverrides>] {
+        [
+            .init("isReady", \.isReady), .init("isExecuting", \.isExecuting), .init("isFinished", \.isFinished),
+            .init("isCancelled", \.isCancelled), .init("isAsynchronous", \.isAsynchronous),
+            .init("queuePriority", \.queuePriority), .init("name", \.name),
+        ]
+    }
+
+    static var subclass: [Spelled<FinalSubclass>] {
+        [
+            .init("isReady", \.isReady), .init("isExecuting", \.isExecuting), .init("isFinished", \.isFinished),
+            .init("isCancelled", \.isCancelled), .init("isAsynchronous", \.isAsynchronous),
+            .init("queuePriority", \.queuePriority), .init("name", \.name),
+        ]
     }
 
     final class FinalClass: Base, @unchecked Sendable {
@@ -153,21 +105,20 @@ import Testing
     {
         let (open, final, sub) = (OpenOverrides(), FinalOverrides(), FinalSubclass())
         let calls = [Calls(), Calls(), Calls(), Calls()]
-        let tokens = [
-            open.observations(calls[0]), final.observations(calls[1]), sub.observations(calls[2]),
-            sub.ownObservations(calls[3]),
-        ]
+        let tokens =
+            Self.open.map { $0.observe(open, calls[0]) } + Self.final.map { $0.observe(final, calls[1]) }
+            + Self.final.map { $0.observe(sub, calls[2]) } + Self.subclass.map { $0.observe(sub, calls[3]) }
         for _ in 0..<3 {
-            for operation in [open, final, sub] as [Base] {
-                if !byPath {
-                    operation.willChangeValue(forKey: name)
-                    operation.didChangeValue(forKey: name)
-                }
+            if byPath {
+                for property in Self.open where property.name == name { property.announce(open) }
+                for property in Self.final where property.name == name { property.announce(final) }
+                for property in Self.final where property.name == name { property.announce(sub) }
+                continue
             }
-            guard byPath else { continue }
-            open.announceByPath(name)
-            final.announceByPath(name)
-            sub.announceByPath(name)
+            for operation in [open, final, sub] as [Base] {
+                operation.willChangeValue(forKey: name)
+                operation.didChangeValue(forKey: name)
+            }
         }
         for calls in calls { #expect(calls.entries == Array(repeating: name, count: 3)) }
         withExtendedLifetime(tokens) {}
