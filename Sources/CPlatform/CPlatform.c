@@ -27,7 +27,8 @@ void cplatform_at_thread_end(pthread_key_t key, void *object) { pthread_setspeci
 // A new thread inherits the signal mask, the affinity, the scheduling policy and the nice value of the thread that creates it. So
 // threads of the library would depend on the thread that adds the first operation: a thread of Dispatch blocks nearly all signals,
 // and a process that an operation starts would ignore SIGTERM. The threads of the library take the values of the process instead:
-// those of its first thread, read before the library creates a thread.
+// those of its first thread, read when the library creates its first thread. Not earlier, because a program that waits for signals
+// in one thread blocks them before it starts others, and may have made a queue by then.
 static struct {
     sigset_t mask;
     cpu_set_t *processors;
@@ -36,7 +37,7 @@ static struct {
     struct sched_param parameters;
     int niceness;
 } process;
-static pthread_once_t process_is_read = PTHREAD_ONCE_INIT;
+static pthread_once_t process_is_read = PTHREAD_ONCE_INIT, processors_are_read = PTHREAD_ONCE_INIT;
 
 // The mask when this library was loaded, usually by the first thread. Used where the file system of processes is not mounted.
 __attribute__((constructor)) static void note_mask(void) { pthread_sigmask(SIG_BLOCK, NULL, &process.mask); }
@@ -64,22 +65,23 @@ static void read_mask(void) {
 }
 
 static void read_processors(void) {
+    int error = errno;
     // The kernel rejects a set that is smaller than its own number of processors.
     for (int count = 1024; count <= 1024 * 1024; count *= 4) {
         process.processors = CPU_ALLOC(count);
-        if (!process.processors) return;
+        if (!process.processors) break;
         process.size = CPU_ALLOC_SIZE(count);
-        if (!sched_getaffinity(getpid(), process.size, process.processors)) return;
+        if (!sched_getaffinity(getpid(), process.size, process.processors)) break;
         CPU_FREE(process.processors);
         process.processors = NULL;
-        if (errno != EINVAL) return;
+        if (errno != EINVAL) break;
     }
+    errno = error;
 }
 
 static void read_process(void) {
     int error = errno;
     read_mask();
-    read_processors();
     process.policy = sched_getscheduler(getpid());
     if (process.policy >= 0 && sched_getparam(getpid(), &process.parameters)) process.policy = -1;
     process.niceness = getpriority(PRIO_PROCESS, (id_t)getpid());
@@ -96,7 +98,10 @@ static void become_thread_of_process(void) {
     pthread_sigmask(SIG_SETMASK, &process.mask, NULL);
 }
 
-static void prepare_threads(void) { pthread_once(&process_is_read, read_process); }
+static void prepare_threads(void) {
+    pthread_once(&processors_are_read, read_processors);
+    pthread_once(&process_is_read, read_process);
+}
 #else
 static void become_thread_of_process(void) {}
 static void prepare_threads(void) {}
@@ -135,7 +140,7 @@ int cplatform_set_thread_name(const char *name) { return pthread_setname_np(pthr
 int cplatform_thread_id(void) { return (int)syscall(SYS_gettid); }
 
 int cplatform_affine_processors(void) {
-    prepare_threads();
+    pthread_once(&processors_are_read, read_processors);
     return process.processors ? CPU_COUNT_S(process.size, process.processors) : 0;
 }
 #endif

@@ -24,6 +24,9 @@ has_ended() {
     esac
 }
 
+# line: reads a line from descriptor 3, a FIFO. An opq that fails early writes none.
+line() { timeout 60 sh -c 'read -r _' <&3; }
+
 cat > good.yml << 'END'
 operations:
   first: { run: echo one; echo two >&2 }
@@ -186,7 +189,7 @@ for signal in INT TERM HUP QUIT; do
     timeout --foreground 60 "$opq" run --jobs 2 endless.yml > out 2> err &
     timer=$!
     exec 3<> gate
-    read -r _ <&3 && read -r _ <&3
+    line && line
     kill -"$signal" "$(pgrep -P $timer)"
     wait $timer
     actual=$?
@@ -204,7 +207,7 @@ rm -f gate && mkfifo gate
 timeout --foreground 60 "$opq" run --jobs 2 endless.yml > out 2> err &
 timer=$!
 exec 3<> gate
-read -r _ <&3 && read -r _ <&3
+line && line
 process=$(pgrep -P $timer)
 kill -TSTP "$process" && kill -TERM "$process"
 # Whether opq was stopped depends on the process group of this script: an orphaned group is not stopped.
@@ -238,7 +241,7 @@ rm -f gate tidied && mkfifo gate
 timeout --foreground 60 "$opq" run --jobs 2 endless.yml > out 2> err &
 timer=$!
 exec 3<> gate
-read -r _ <&3 && read -r _ <&3
+line && line
 started=$(date +%s)
 # Two signals of different kinds, because two equal pending signals would be delivered as one.
 kill -INT "$(pgrep -P $timer)" && kill -TERM "$(pgrep -P $timer)"
@@ -258,10 +261,10 @@ rm -f gate tidying tidied && mkfifo gate tidying
 timeout --foreground 60 "$opq" run tidying.yml > out 2> err &
 timer=$!
 exec 3<> gate 4<> tidying
-read -r _ <&3
+line
 process=$(pgrep -P $timer)
 kill -INT "$process"
-read -r _ <&3
+line
 kill -STOP "$process"
 sleep 4
 kill -CONT "$process"
@@ -281,7 +284,7 @@ for signal in INT HUP QUIT; do
     (trap '' $signal && exec "$opq" run waits.yml > out 2> err) &
     process=$!
     exec 3<> gate 4<> tidying
-    read -r _ <&3
+    line
     kill -$signal $process
     echo >&4
     wait $process

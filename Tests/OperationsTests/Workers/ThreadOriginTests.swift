@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `signals that the process blocks before its first queue stay blocked in workers`() async {
+    @Test func `signals that the process blocks before its first operation stay blocked in workers`() async {
         await #expect(processExitsWith: .success) {
             // Only the first thread counts, and a test runs on another one. So this is a child with one thread.
             let child = forkProcess()
@@ -94,6 +94,8 @@ import Testing
                 #expect(status == 0)
                 return
             }
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = Processor.count
             var mask = sigset_t()
             sigemptyset(&mask)
             sigaddset(&mask, SIGUSR1)
@@ -103,7 +105,6 @@ import Testing
                 var mask = sigset_t()
                 sigemptyset(&mask)
                 pthread_sigmask(SIG_SETMASK, &mask, nil)
-                let queue = OperationQueue()
                 queue.addOperation { isBlocked.withLock { $0 = ThreadState.ofThisThread.mask == 1 << (SIGUSR1 - 1) } }
                 queue.waitUntilAllOperationsAreFinished()
             }.join()
