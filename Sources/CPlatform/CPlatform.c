@@ -107,6 +107,13 @@ static void become_thread_of_process(void) {}
 static void prepare_threads(void) {}
 #endif
 
+bool cplatform_lost_threads = false;
+
+// In the child of a fork only the forking thread exists, and a lock of the others stays locked.
+static void note_fork(void) { cplatform_lost_threads = true; }
+static void watch_for_fork(void) { pthread_atfork(NULL, NULL, note_fork); }
+static pthread_once_t fork_is_watched = PTHREAD_ONCE_INIT;
+
 typedef struct {
     void (*body)(void *);
     void *argument;
@@ -122,6 +129,7 @@ static void *run(void *memory) {
 
 bool cplatform_start_thread(void (*body)(void *), void *argument) {
     prepare_threads();
+    pthread_once(&fork_is_watched, watch_for_fork);
     start *memory = malloc(sizeof *memory);
     if (!memory) return false;
     *memory = (start){body, argument};

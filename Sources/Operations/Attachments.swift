@@ -68,18 +68,12 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         @exclusivity(unchecked) var gates: [any OperationGate] = []
         /// The full queue to which a caller wants to add the operation.
         @exclusivity(unchecked) weak var queueWithoutCapacity: OperationQueue?
-        /// The operations that this operation waits for while it runs, if any queue inherits priorities.
-        @exclusivity(unchecked) var awaited = KeyedList<Awaited>()
+        /// The waits of the code of the operation.
+        @exclusivity(unchecked) var innerWaits = InnerWaits()
         /// The number of the operation in events; 0 until the first event.
         @exclusivity(unchecked) var eventID: UInt64 = 0
         /// The observer of properties of other objects that states depend on, if there are such properties.
         @exclusivity(unchecked) var pathFollower: PathFollower?
-    }
-
-    /// An operation that this operation waits for, and the number of these waits.
-    struct Awaited {
-        let operation: Operation
-        var waits: Int
     }
 
     // MARK: - Observers

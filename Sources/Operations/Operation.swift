@@ -267,6 +267,9 @@ open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, 
 extension Operation {
     /// Suspends until the operation is finished and has left its queue. No thread is blocked.
     ///
+    /// If the task is cancelled and the work of the operation has not started, the call returns at once. The operation is not
+    /// cancelled.
+    ///
     /// The call stops the process if an operation waits for itself. It also does so if an async operation of a serial
     /// queue waits for another operation of that queue.
     public final func waitUntilFinished() async {

@@ -40,6 +40,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     final let threads = ThreadBound()
     /// Whether one pool thread is enough. Separate from the state, because workers read it without the lock.
     final let sprintPlan = SharedSprintPlan()
+    /// Whether a timer checks for a stall. Separate from the state, because each wait inside an operation reads it.
+    final let isWatched = Atomic<Bool>(false)
     /// The other state. Access it with `withState`.
     final let state: Locked<State>
 

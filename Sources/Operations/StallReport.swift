@@ -2,21 +2,34 @@
 public struct StallReport: Sendable, CustomStringConvertible {
     /// The queue's name.
     public let queue: String
-    /// Every operation of the queue, in the order added.
+    /// The groups and retries of that queue in which the operations wait, outermost first; empty if the operations are in the
+    /// queue itself.
+    public let path: [String]
+    /// Every operation of the queue, or of the innermost group or retry of `path`, in the order added.
     public let blocked: [Explanation]
+    /// The other operations that the blocked ones wait for, also in other queues, and that cannot continue. The nearest come first.
+    /// At most `describedCauses`.
+    public let causes: [Explanation]
+
+    /// The most operations in `causes`.
+    public static let describedCauses = 20
 
     /// The most operations that `description` lists. `blocked` has all of them.
     public static let describedOperations = 20
 
-    /// One line for the queue, one line for each of the first `describedOperations` operations, and the number of other
-    /// operations.
+    /// One line for the queue, one line for each of the first `describedOperations` operations, the number of other operations,
+    /// and one line for each cause.
     public var description: String {
         let listed = blocked.prefix(Self.describedOperations)
         let rest = blocked.count - listed.count
         let count = blocked.count
-        let state = count == 1 ? "1 operation waits and cannot" : "\(count) operations wait and none can"
-        return "queue '\(queue)' is stalled: \(state) start"
+        let state =
+            count == 1 ? "1 operation waits and cannot continue" : "\(count) operations wait and none can continue"
+        let place = path.isEmpty ? "queue '\(queue)'" : path.joined(separator: " → ")
+        let around = path.isEmpty || queue.isEmpty ? "" : " in queue '\(queue)'"
+        return "\(place)\(around) is stalled: \(state)"
             + listed.map { "\n  \($0)" }.joined() + (rest > 0 ? "\n  and \(rest) more" : "")
+            + causes.map { "\n  cause: \($0)" }.joined()
     }
 }
 
@@ -45,6 +58,14 @@ public struct Explanation: Sendable, CustomStringConvertible {
 public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     /// The operation has started.
     case executing
+    /// The code of the operation, which executes, waits for this operation.
+    case awaits(String)
+    /// The code of the operation, which executes, waits for all operations of this queue.
+    case awaitsQueue(String)
+    /// A group or a retry, which executes, waits for this child or attempt, which cannot continue.
+    case child(String)
+    /// The main thread, which would start the operation, waits for this operation, or for all operations of this queue.
+    case mainThread(waitsFor: String)
     /// The operation has finished.
     case finished
     /// The operation is in no queue and has not been started.
@@ -93,6 +114,10 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .executing: "executes"
+        case .awaits(let name): "waits in its work for \(name)"
+        case .awaitsQueue(let queue): "waits in its work for all operations of queue '\(queue)'"
+        case .child(let name): "waits for its child \(name)"
+        case .mainThread(let subject): "waits for the main thread, which waits for \(subject)"
         case .finished: "has finished"
         case .inNoQueue: "is in no queue and has not been started; add it to a queue or start it"
         case .cycle(let path): "waits for itself: \(Self.describe(path))"

@@ -29,7 +29,8 @@ public struct QueueScheduler: Scheduler, Sendable {
     /// Adds the action to the queue.
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
         let action = Action(action)
-        queue.addOperation { action.run() }
+        // One addition, also for a subclass of the queue that counts the calls of both members.
+        queue.addOperation(BlockOperation { action.run() })
     }
 
     /// Adds the action to the queue at a date. The tolerance is ignored.
@@ -45,6 +46,8 @@ public struct QueueScheduler: Scheduler, Sendable {
     }
 
     /// Adds the action to the queue at a date, and again at each interval. The tolerance is ignored.
+    ///
+    /// - Returns: An `AnyCancellable`, which ends the repetition when it is cancelled or released.
     public func schedule(
         after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
         options: SchedulerOptions?, _ action: @escaping () -> Void
@@ -53,19 +56,7 @@ public struct QueueScheduler: Scheduler, Sendable {
             Action(action), on: queue, by: agenda, from: date.date.timeIntervalSinceReferenceDate,
             every: interval.timeInterval)
         repetition.begin()
-        return Token(repetition)
-    }
-
-    /// A handle that cancels a repetition, also when it is released. Unlike `AnyCancellable`, several threads may use it at the
-    /// same time.
-    private final class Token: Cancellable, Sendable {
-        private let repetition: Repetition
-
-        init(_ repetition: Repetition) { self.repetition = repetition }
-
-        deinit { repetition.cancel() }
-
-        func cancel() { repetition.cancel() }
+        return AnyCancellable { repetition.cancel() }
     }
 }
 

@@ -71,6 +71,10 @@ static inline void cplatform_barrier(void) { __asm__ volatile("" ::: "memory"); 
 /// calling thread.
 bool cplatform_start_thread(void (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
 
+/// Whether this process is the child of a fork whose parent had threads of the library. They do not exist here.
+extern bool cplatform_lost_threads;
+static inline bool cplatform_has_lost_threads(void) { return __builtin_expect(cplatform_lost_threads, false); }
+
 /// Allocates memory that is 16-byte aligned. `UnsafeMutablePointer.allocate` calls `posix_memalign` for the same purpose, which
 /// costs some 200 instructions more.
 static inline void *_Nonnull cplatform_allocate(size_t size) {

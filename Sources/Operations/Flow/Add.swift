@@ -16,6 +16,7 @@ extension OperationQueue {
     /// Adds a block operation that no other code knows, to a queue without hooks. Its word needs no exchange, and the queue takes
     /// over the reference of the caller.
     func addNew(_ operation: consuming BlockOperation) {
+        Fork.check()
         HeldLocks.assertNone()
         operation.queue = Unmanaged.passUnretained(self)
         operation.word.initialize(to: .newInQueue)
@@ -109,6 +110,7 @@ extension Operation {
     /// Claims the operation for a queue. Misuse M2 and M3 change nothing.
     @inline(__always)
     fileprivate final func enter(_ queue: OperationQueue) throws(OperationError) {
+        Fork.check()
         guard word.update({ $0.entering() }) != nil else { throw misuseOfAdding }
         HeldLocks.assertNone()
         if !isPlainBlock, let misuse = overriddenMisuse() {

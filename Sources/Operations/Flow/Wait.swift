@@ -6,8 +6,17 @@ extension Operation {
     /// Checks misuse M8 for a thread. Uses the phase of the word: waiting for an operation that has left its queue is
     /// never misuse.
     final func checkWait() throws(OperationError) {
-        guard word.lifecycle.phase != .finished else { return }
+        let lifecycle = word.lifecycle
+        guard lifecycle.phase != .finished else { return }
         try ThreadContext.current.checkCallers { frame throws(OperationError) in try checkWait(in: frame) }
+        // Only the main thread starts or resumes the operation. A classic asynchronous operation that executes may end elsewhere.
+        let needsThread = lifecycle.phase == .enqueued || lifecycle.phase == .executing && self is AsyncOperation
+        if needsThread, isInMainQueue, MainThread.isCurrent { throw .waitsForMainQueue(operation: label) }
+    }
+
+    /// By address only: the operation may leave the queue at any time.
+    private final var isInMainQueue: Bool {
+        queue?.toOpaque() == Unmanaged.passUnretained(OperationQueue.main).toOpaque()
     }
 
     /// Checks misuse M8 for code that runs as part of an operation.
@@ -24,6 +33,7 @@ extension Operation {
         // The operation may have ended in an override of `start()` that continues.
         ThreadContext.current.worker?.fulfillDeparture()
         guard !hasLeft else { return }
+        Fork.check()
         try checkWait()
         if Processor.spin(until: { hasLeft }) { return }
         let parker = Parker()
@@ -37,22 +47,63 @@ extension Operation {
         try ThreadContext.checkCurrentTask { frame throws(OperationError) in try checkWait(in: frame) }
     }
 
-    /// Suspends a task until the operation is finished.
-    ///
-    /// - Parameter inAnyQueue: Whether the operation is raised to the task's priority also if its queue does not inherit
-    ///   priorities.
-    @usableFromInline
-    final func waitUntilFinished(inAnyQueue: Bool) async throws(OperationError) {
-        try checkSuspension()
-        guard !hasLeft else { return }
-        await lending(inAnyQueue: inAnyQueue) { await suspendUntilFinished() }
+    /// The effect of a cancellation of a waiting task.
+    enum CancellationOfWait {
+        /// It ends the wait, unless the work has started (rule A15).
+        case endsWait
+        /// The caller has a handler, which calls `abandon(_:)`.
+        case isHandled(TaskWait)
+        case hasNoEffect
     }
 
-    private final func suspendUntilFinished() async {
+    /// Suspends a task until the operation is finished.
+    ///
+    /// - Parameters:
+    ///   - inAnyQueue: Whether the operation is raised to the task's priority also if its queue does not inherit priorities.
+    ///   - cancellation: The effect of a cancellation of the task.
+    /// - Returns: Whether the operation is finished. Otherwise the task was cancelled.
+    @discardableResult
+    final func waitUntilFinished(
+        inAnyQueue: Bool, _ cancellation: CancellationOfWait = .endsWait
+    ) async throws(OperationError) -> Bool {
+        try checkSuspension()
+        guard !hasLeft else { return true }
+        await lending(inAnyQueue: inAnyQueue) {
+            switch cancellation {
+            case .endsWait:
+                let wait = TaskWait()
+                await withTaskCancellationHandler {
+                    await suspendUntilFinished(wait, mayEndEarly: true)
+                } onCancel: {
+                    abandon(wait)
+                }
+            case .isHandled(let wait): await suspendUntilFinished(wait, mayEndEarly: true)
+            case .hasNoEffect: await suspendUntilFinished(TaskWait(), mayEndEarly: false)
+            }
+        }
+        return hasLeft
+    }
+
+    private final func suspendUntilFinished(_ wait: TaskWait, mayEndEarly: Bool) async {
         guard !hasLeft else { return }
         await withUnsafeContinuation { continuation in
-            if !enlist(.task(continuation)) { continuation.resume() }
+            if !enlist(.task(wait), as: { wait.continuation = continuation }) { return continuation.resume() }
+            // A cancellation before this thread had enlisted the wait has abandoned nothing.
+            if mayEndEarly, Task.isCancelled { abandon(wait) }
         }
+    }
+
+    /// Ends the wait of a cancelled task, unless the work has started. The operation stays in its queue.
+    @usableFromInline
+    final func abandon(_ wait: TaskWait) {
+        // User code, so not under the lock.
+        if word.lifecycle.phase == .idle, untracked({ isExecuting }) { return }
+        let continuation: UnsafeContinuation<Void, Never>? = attachments?.withLock { state in
+            guard !word.lifecycle.hasBegunWork, let continuation = wait.continuation.take() else { return nil }
+            state.waiters.remove(wait)
+            return continuation
+        }
+        continuation?.resume()
     }
 
     /// Whether the operation has left its queue, or leaves it while code that runs as its part continues. After the end of a plain
@@ -65,15 +116,31 @@ extension Operation {
     private final var hasLeft: Bool { word.lifecycle.phase == .finished }
 
     /// Registers a waiter, which is then resumed at the end. False: the operation has finished.
-    private final func enlist(_ waiter: Waiter) -> Bool {
+    ///
+    /// - Parameter begin: Called under the lock if the waiter is registered.
+    private final func enlist(_ waiter: Waiter, as begin: () -> Void = {}) -> Bool {
         followPaths()
         return ownAttachments.withLock { state in
             // By the order of the word: either before `finished`, which then sees the bit and waits for this lock, or not
             // at all.
             let old = word.update { $0.phase == .finished ? nil : $0.inserting(.hasWaiters) }
             guard old != nil else { return false }
-            state.waiters.append(waiter)
+            begin()
+            state.waiters.add(waiter)
             return true
+        }
+    }
+}
+
+extension Lifecycle {
+    /// Whether the work has started, or starts in any case, unless it is cancelled at this moment. An operation whose gates are being
+    /// checked may still go back to its queue.
+    fileprivate var hasBegunWork: Bool {
+        switch phase {
+        case .idle, .entering: false
+        case .enqueued: contains(.hasBegun)
+        case .starting: !contains(.admitting)
+        case .executing, .ended, .finishing, .finished: true
         }
     }
 }
@@ -137,6 +204,7 @@ extension OperationQueue {
         try ThreadContext.current.checkCallers { frame throws(OperationError) in
             try checkWait(for: operation, in: frame)
         }
+        if self === OperationQueue.main, MainThread.isCurrent { throw .waitsForMainQueue(operation: operation.label) }
     }
 
     /// Checks misuse M8 for a task that is about to add the operation and wait for it.
@@ -152,6 +220,10 @@ extension OperationQueue {
 
     func checkWaitForAll() throws(OperationError) {
         try ThreadContext.current.checkCallers { frame throws(OperationError) in try checkWaitForAll(in: frame) }
+        guard self === OperationQueue.main, MainThread.isCurrent, !withState({ $0.machine.schedule.isEmpty }) else {
+            return
+        }
+        throw .waitsForMainQueue(operation: "all operations")
     }
 
     private func checkWaitForAll(in frame: ThreadContext.Frame) throws(OperationError) {
@@ -162,15 +234,18 @@ extension OperationQueue {
 
     func waitForAll() throws(OperationError) {
         ThreadContext.current.worker?.fulfillDeparture()
+        Fork.check()
         try checkWaitForAll()
         let parker = Parker()
         guard enlist(.thread(parker)) else { return }
-        Worker.block(on: parker)
+        ThreadContext.current.noteWait(for: .queue(self)) { Worker.block(on: parker) }
     }
 
     func suspendUntilIdle() async {
-        await withUnsafeContinuation { continuation in
-            if !enlist(.task(continuation)) { continuation.resume() }
+        await ThreadContext.noteSuspension(for: .queue(self)) {
+            await withUnsafeContinuation { continuation in
+                if !enlist(.task(TaskWait(continuation))) { continuation.resume() }
+            }
         }
     }
 

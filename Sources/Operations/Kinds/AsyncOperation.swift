@@ -108,6 +108,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         var unplaced: [(operation: AsyncOperation, queue: OperationQueue)] = [(self, queue)]
         while let (operation, queue) = unplaced.popLast() {
             guard let inner = operation.innerQueue, inner.adoptKind(of: queue) else { continue }
+            if inner.host == nil { inner.setStallDelay(queue.stallDelay) }
             for member in inner.listed() {
                 member.notifyGatesOfWait(in: inner)
                 if let member = member as? AsyncOperation { unplaced.append((member, inner)) }
@@ -191,10 +192,11 @@ extension AsyncOperation {
     /// regardless of the priority policy of the queue. The call marks a failure as read. See
     /// `OperationQueue.unhandledFailureHandler`.
     ///
+    /// - Returns: The outcome. `cancelled`, without waiting any longer, if the calling task is cancelled before the work has started.
     /// - Throws: `OperationError` without waiting, when the operation would wait for itself.
     @discardableResult
     public final func waitForOutcome() async throws(OperationError) -> OperationOutcome {
-        try await waitUntilFinished(inAnyQueue: true)
+        guard try await waitUntilFinished(inAnyQueue: true) else { return .cancelled }
         // A subclass may override `isFinished`; the system knows that the operation has ended.
         return operationOutcome ?? .succeeded
     }

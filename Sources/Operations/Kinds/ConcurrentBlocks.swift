@@ -10,6 +10,7 @@ final class ConcurrentBlocks: WorkSource {
     /// The operation and its surroundings on the thread that starts it, outermost first. They exist while a block runs, because
     /// the starter waits for all blocks. A helper that comes later uses none of them, and keeps none alive.
     private let frames: [ThreadContext.Frame]
+    private let operation: Unmanaged<BlockOperation>
     private let starter = Parker()
     private let level: ServiceLevel
     let threadName: String?
@@ -29,6 +30,8 @@ final class ConcurrentBlocks: WorkSource {
         // `main()` may also be called outside `start()`.
         if !context.isRunning(operation) { frames.append(.init(operation: .passUnretained(operation), queue: nil)) }
         self.frames = frames
+        self.operation = .passUnretained(operation)
+        operation.changeBlocks(by: blocks.count - 1)
         threadName = context.innermostQueue?.takeUnretainedValue().threadName ?? "block operation"
         level = context.withWorker { $0.level } ?? .normal
     }
@@ -71,6 +74,8 @@ final class ConcurrentBlocks: WorkSource {
 
     private func runBlocks() {
         while runBlock() {
+            // The starter waits for this block, and so the operation exists.
+            operation._withUnsafeGuaranteedRef { $0.changeBlocks(by: -1) }
             if state.withLock({ $0.finishedOne() }) { starter.unpark() }
         }
     }

@@ -144,6 +144,11 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         private func runOperation() async
     { if let operation = takeOperation() { await operation.body(of: self) } }
 
+    /// Whether the job is the task of the operation, and not one of its child tasks. The job of a task is the task.
+    func isTask(_ job: UnownedJob) -> Bool {
+        lock.withLock { task.map { unsafeBitCast($0, to: UInt.self) } } == unsafeBitCast(job, to: UInt.self)
+    }
+
     /// The operation; nil after its end.
     var heldOperation: AsyncOperation? { lock.withLock { operation?.takeUnretainedValue() } }
 

@@ -65,21 +65,42 @@ public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecke
 
     /// The result of the closure. Reading it suspends until the operation is finished and has left its queue.
     ///
-    /// Any number of tasks may await the value, at any time. A cancellation of such a task cancels neither the operation
-    /// nor the wait. See `OperationQueue.run` for that. A task of a higher priority raises the operation's priority.
+    /// Any number of tasks may await the value, at any time. A cancellation of such a task does not cancel the operation, and
+    /// ends the wait only if the closure has not started. See `OperationQueue.run`, which cancels the operation too. A task of a
+    /// higher priority raises the operation's priority.
     ///
-    /// - Throws: The error of the closure. `CancellationError` when the operation was cancelled before the closure ran.
+    /// - Throws: The error of the closure. `CancellationError` when the operation, or the waiting task, was cancelled before the
+    ///   closure ran.
     ///   `OperationError` when an operation waits for itself, or for another operation of its serial queue.
     public var value: Success { get async throws { try await result.get() } }
 
     /// The result of the closure or the failure of the operation. Reading it suspends like ``value``.
     public var result: Result<Success, any Error> {
         get async {
-            do { try await waitUntilFinished(inAnyQueue: true) } catch { return .failure(error) }
-            noteFailureSeen()
-            if let failure = reportedFailure { return .failure(failure) }
-            return success.map { .success($0 as! Success) } ?? .failure(CancellationError())
+            do {
+                guard try await waitUntilFinished(inAnyQueue: true) else { return .failure(CancellationError()) }
+            } catch {
+                return .failure(error)
+            }
+            return finishedResult
         }
+    }
+
+    private var finishedResult: Result<Success, any Error> {
+        noteFailureSeen()
+        if let failure = reportedFailure { return .failure(failure) }
+        return success.map { .success($0 as! Success) } ?? .failure(CancellationError())
+    }
+
+    /// Returns the result for the only task that runs the operation. See `OperationQueue.run`.
+    ///
+    /// - Parameters:
+    ///   - wait: The wait that the handler of the task's cancellation abandons, after it has cancelled the operation.
+    ///   - raises: Whether the task raises the operation to its own priority.
+    @usableFromInline
+    func value(for wait: TaskWait, raises: Bool) async throws -> Success {
+        guard try await waitUntilFinished(inAnyQueue: raises, .isHandled(wait)) else { throw CancellationError() }
+        return try finishedResult.get()
     }
 }
 

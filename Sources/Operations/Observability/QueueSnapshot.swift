@@ -117,7 +117,7 @@ extension WaitingReason {
         case .queueSuspended: .suspended
         case .limitZero: .limitZero
         case .customIsReady, .readyNotAnnounced, .finishNotAnnounced: .ownReadiness
-        case .slot, .executing, .finished: .slot
+        case .slot, .executing, .finished, .awaits, .awaitsQueue, .child, .mainThread: .slot
         }
     }
 }

@@ -79,7 +79,8 @@ open class RetryOperation: AsyncOperation, @unchecked Sendable {
         defer { _ = current.exchange(nil) }
         if isCancelled { operation.cancel() }
         try attempts.tryAddOperation(operation)
-        await operation.waitUntilFinished()
+        // The attempt is cancelled with this operation, and its outcome counts.
+        try await operation.waitUntilFinished(inAnyQueue: false, .hasNoEffect)
         switch operation.operationOutcome {
         case .failed(let error): throw error
         case .cancelled: throw CancellationError()

@@ -103,32 +103,16 @@ extension Operation {
 
     /// The dependencies and the awaited operations. See `operationsWaitedFor`.
     final var dependenciesAndAwaited: [Operation] {
-        let awaited = attachments?.withLock { $0.extras?.awaited.elements.map(\.operation) } ?? []
-        return (withDependencies { $0.holding } ?? []) + awaited
+        (withDependencies { $0.holding } ?? []) + operationsAwaitedInside
     }
 
-    /// Records that this operation waits for another operation.
-    private final func beginAwaiting(_ operation: Operation) {
-        ownAttachments.withExtras { extras in
-            let waits = extras.awaited.remove(operation.scheduleID)?.waits ?? 0
-            _ = extras.awaited.add(.init(operation: operation, waits: waits + 1), key: operation.scheduleID)
-        }
-    }
-
-    private final func endAwaiting(_ operation: Operation) {
-        attachments?.withLock { state in
-            guard let waits = state.extras?.awaited.remove(operation.scheduleID)?.waits, waits > 1 else { return }
-            _ = state.extras?.awaited.add(.init(operation: operation, waits: waits - 1), key: operation.scheduleID)
-        }
-    }
-
-    /// Lends the priority of the operation that this thread runs to this operation, while `body` waits.
+    /// Lends the priority of the operation that this thread runs to this operation, while `body` blocks the thread.
     final func lending(while body: () -> Void) {
-        guard PriorityLending.isUsed, let caller = ThreadContext.current.caller else { return body() }
-        caller.beginAwaiting(self)
-        lend(caller.word.lifecycle.lends)
-        body()
-        caller.endAwaiting(self)
+        let context = ThreadContext.current
+        context.noteWait(for: .operation(self)) {
+            if PriorityLending.isUsed, let caller = context.caller { lend(caller.word.lifecycle.lends) }
+            body()
+        }
     }
 
     /// Lends the priority of the current task to this operation while `body` waits, also when the priority rises
@@ -138,21 +122,22 @@ extension Operation {
     nonisolated(nonsending)
         final func lending(inAnyQueue: Bool, while body: nonisolated(nonsending) () async -> Void) async
     {
-        guard inAnyQueue || PriorityLending.isUsed else { return await body() }
-        let caller = PriorityLending.isUsed ? ThreadContext.ofCurrentTask?.operation : nil
-        caller?.beginAwaiting(self)
-        lend(max(PriorityLane(Task.currentPriority), caller?.word.lifecycle.lends ?? .veryLow), inAnyQueue: inAnyQueue)
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            await withTaskPriorityEscalationHandler {
-                // The task may have been raised before the handler was set.
-                lend(PriorityLane(Task.currentPriority), inAnyQueue: inAnyQueue)
+        await ThreadContext.noteSuspension(for: .operation(self)) {
+            guard inAnyQueue || PriorityLending.isUsed else { return await body() }
+            let caller = PriorityLending.isUsed ? ThreadContext.ofCurrentTask?.operation : nil
+            let own = PriorityLane(Task.currentPriority)
+            lend(max(own, caller?.word.lifecycle.lends ?? .veryLow), inAnyQueue: inAnyQueue)
+            if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+                await withTaskPriorityEscalationHandler {
+                    // The task may have been raised before the handler was set.
+                    lend(PriorityLane(Task.currentPriority), inAnyQueue: inAnyQueue)
+                    await body()
+                } onPriorityEscalated: { _, new in
+                    lend(PriorityLane(new), inAnyQueue: inAnyQueue)
+                }
+            } else {
                 await body()
-            } onPriorityEscalated: { _, new in
-                lend(PriorityLane(new), inAnyQueue: inAnyQueue)
             }
-        } else {
-            await body()
         }
-        caller?.endAwaiting(self)
     }
 }

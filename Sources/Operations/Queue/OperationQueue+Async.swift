@@ -27,8 +27,10 @@ extension OperationQueue {
 
     /// Runs an async closure as an operation, and returns its result. See `addTask`.
     ///
-    /// A cancellation of the waiting task cancels the operation. The waiting task raises the operation to its own priority,
-    /// unless `priority` is below normal.
+    /// A cancellation of the waiting task cancels the operation. If the closure has not started then, it never starts: the call
+    /// throws at once, and the operation leaves when the queue reaches it. Otherwise the call waits for the end of the closure.
+    ///
+    /// The waiting task raises the operation to its own priority, unless `priority` is below normal.
     ///
     /// - Throws: The error of the closure. `CancellationError` when the operation was cancelled before its start.
     ///   `OperationError` when the caller holds the queue's only slot, or when the queue is full.
@@ -37,17 +39,17 @@ extension OperationQueue {
         name: String? = nil, priority: Operation.QueuePriority = .normal, after dependencies: [Operation] = [],
         limitKey key: String? = nil, timeout: Duration? = nil, _ body: @escaping @Sendable () async throws -> Success
     ) async throws -> Success {
-        let operation = Self.task(name, priority, dependencies, timeout, body)
+        let (operation, wait) = (Self.task(name, priority, dependencies, timeout, body), TaskWait())
         try checkSuspension(for: operation)
         return try await withTaskCancellationHandler {
             if let key { try tryAddOperation(operation, limitKey: key) } else { try tryAddOperation(operation) }
-            // A task of normal priority would raise it again.
-            if priority.rawValue < Operation.QueuePriority.normal.rawValue {
-                try await operation.waitUntilFinished(inAnyQueue: false)
-            }
-            return try await operation.value
+            // A task of normal priority would raise an operation of low priority again.
+            return try await operation.value(
+                for: wait, raises: priority.rawValue >= Operation.QueuePriority.normal.rawValue)
         } onCancel: {
+            // First, so that the closure of an abandoned operation never runs.
             operation.cancel()
+            operation.abandon(wait)
         }
     }
 

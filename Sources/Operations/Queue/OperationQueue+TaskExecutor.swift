@@ -8,8 +8,8 @@ import SchedulerCore
 /// no slot. The parts are not operations: the queue does not count, list or cancel them. Waiting for all operations, and
 /// a barrier, include the parts that are queued.
 ///
-/// An asynchronous operation that moves to its own queue in this way needs a second slot there. If the operation has the
-/// last slot, the operation never ends.
+/// An asynchronous operation that moves to its own queue in this way, or that awaits a task of its own queue, needs a second
+/// slot there. If the operation has the last slot, the operation never ends, and the queue reports a stall.
 extension OperationQueue: TaskExecutor {
     /// Adds a job. The runtime calls this method when a task can continue.
     public final func enqueue(_ job: consuming ExecutorJob) {
@@ -22,7 +22,25 @@ extension OperationQueue: TaskExecutor {
             // the actor. If the job waited for a slot, so would these tasks, and perhaps for each other.
             return resume(Resumption(job: job, on: self))
         }
-        stopOnMisuse { () throws(OperationError) in try add(TaskJob(job, on: self)) }
+        let part = TaskJob(job, on: self)
+        let creator = operation(behind: job)
+        if let creator { part.isAwaited(by: creator) }
+        stopOnMisuse { () throws(OperationError) in try add(part) }
+        if creator != nil { watchWaits() }
+    }
+
+    /// Returns the operation of this queue whose code has made the task of a job, or whose own task moves to the queue. It is likely to
+    /// wait for the task, which would explain a queue that stands still.
+    private func operation(behind job: UnownedJob) -> Operation? {
+        if let (operation, queue) = ThreadContext.ofCurrentTask { return queue === self ? operation : nil }
+        // A task that moves is not the current task any more. Its thread still runs the operation.
+        let context = ThreadContext.current
+        let frame = context.frames.last ?? context.workerFrame
+        let operation = frame?.operation.takeUnretainedValue() as? AsyncOperation
+        guard let operation, frame?.queue?.toOpaque() == Unmanaged.passUnretained(self).toOpaque(),
+            operation.taskReference.load()?.isTask(job) == true
+        else { return nil }
+        return operation
     }
 }
 
@@ -32,6 +50,8 @@ final class TaskJob: Operation, @unchecked Sendable {
     private let job: UnownedJob
     /// The queue. It holds its operations, of which this is one.
     private unowned(unsafe) let executor: OperationQueue
+    /// The operation whose code has made the task, until the part starts.
+    @exclusivity(unchecked) private var creator: Operation?
 
     init(_ job: UnownedJob, on executor: OperationQueue) {
         self.job = job
@@ -46,7 +66,21 @@ final class TaskJob: Operation, @unchecked Sendable {
 
     override var executorOfTask: UnownedTaskExecutor? { executor.asUnownedTaskExecutor() }
 
-    override func main() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
+    override var name: String? {
+        get { "a part of a task" }
+        set {}
+    }
+
+    /// Called before the part is in the queue.
+    func isAwaited(by operation: Operation) {
+        creator = operation
+        operation.beginsWait(for: .operation(self))
+    }
+
+    override func main() {
+        creator.take()?.endsWait(for: .operation(self))
+        job.runSynchronously(on: executor.asUnownedTaskExecutor())
+    }
 }
 
 extension TaskPriority {

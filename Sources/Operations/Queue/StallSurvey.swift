@@ -10,6 +10,8 @@ struct StallSurvey {
     private var labels: [String] = []
     private var nodes: [StallGraph.Node] = []
     private var ownReasons: [[WaitingReason]] = []
+    /// The parts of executing groups and retries, by the position of the group.
+    private var parts: [Int: [Int]] = [:]
     private var positions: [ObjectIdentifier: Int] = [:]
     private var placePositions: [Place: Int] = [:]
     private var unvisited: [Int] = []
@@ -28,7 +30,27 @@ struct StallSurvey {
     var isStalled: Bool { !members.isEmpty && !members.contains { graph.canGoOn[$0] } }
 
     /// Returns the reasons for which an operation waits, without cycles.
-    func reasons(of index: Int) -> [WaitingReason] { ownReasons[index] }
+    func reasons(of index: Int) -> [WaitingReason] {
+        guard !graph.canGoOn[index], let parts = parts[index] else { return ownReasons[index] }
+        return ownReasons[index] + parts.filter { !graph.canGoOn[$0] }.map { .child(labels[$0]) }
+    }
+
+    /// Returns the reasons of the operations outside the members that the stalled members wait for, and that cannot continue. The
+    /// nearest come first.
+    func causes() -> [Explanation] {
+        var (found, seen): ([Int], Set<Int>) = ([], [])
+        var line = members.filter { !graph.canGoOn[$0] }
+        var next = 0
+        while next < line.count, found.count < StallReport.describedCauses {
+            let node = line[next]
+            next += 1
+            if !members.contains(node), operations[node] != nil { found.append(node) }
+            line += graph.nodes[node].waitsFor.filter {
+                !members.contains($0) && !graph.canGoOn[$0] && seen.insert($0).inserted
+            }
+        }
+        return found.map { Explanation(operation: labels[$0], reasons: reasons(of: $0)) }
+    }
 
     /// Returns the reasons for each operation from which the survey began. O(operations and their dependencies).
     func explanations() -> [Explanation] {
@@ -36,7 +58,7 @@ struct StallSurvey {
         // One path for all operations that lead into a cycle, because a cycle may contain all operations.
         let paths = cycles.paths.map { path in path.map { labels[$0] } }
         return members.map { index in
-            var reasons = ownReasons[index]
+            var reasons = reasons(of: index)
             if let cycle = cycles.reached[index] {
                 reasons.append(.cycle(own(cycles.paths[cycle], index).map { $0.map { labels[$0] } } ?? paths[cycle]))
             }
@@ -75,7 +97,8 @@ struct StallSurvey {
         case .finishing, .finished: return settle(index, .moves, .finished)
         case .starting where untracked({ operation.isFinished }): return settle(index, .stuck, .finishNotAnnounced)
         case .executing: return visitExecuting(index, operation)
-        case .starting, .ended, .entering: return settle(index, .moves, .executing)
+        case .starting: return visitExecuting(index, operation)
+        case .ended, .entering: return settle(index, .moves, .executing)
         case .idle where untracked({ operation.isExecuting }): return settle(index, .moves, .executing)
         case .idle: visitIdle(index, operation)
         case .enqueued: visitWaiting(index, operation)
@@ -95,10 +118,28 @@ struct StallSurvey {
 
     /// Visits an executing operation. A group proceeds when its children do, and a retry operation when its attempt does.
     private mutating func visitExecuting(_ index: Int, _ operation: Operation) {
-        let parts = (operation as? AsyncOperation)?.unfinishedParts ?? []
-        guard !parts.isEmpty else { return settle(index, .moves, .executing) }
-        nodes[index].waitsFor = parts.map { position(of: $0) }
-        ownReasons[index].append(.executing)
+        let parts = ((operation as? AsyncOperation)?.unfinishedParts ?? []).map { position(of: $0) }
+        let waits = operation.waitsOfAllCode
+        guard !parts.isEmpty || !waits.isEmpty else { return settle(index, .moves, .executing) }
+        nodes[index].waitsFor = parts + waits.map { position(of: $0.subject) }
+        // Each of several waits is one of another thread or child task.
+        if !waits.isEmpty { nodes[index].standing = .waitsForAny }
+        ownReasons[index] = [.executing] + waits.map { Self.reason($0.subject) }
+        if !parts.isEmpty { self.parts[index] = parts }
+    }
+
+    private static func reason(_ subject: InnerWaits.Subject) -> WaitingReason {
+        switch subject {
+        case .operation(let operation): .awaits(operation.label)
+        case .queue(let queue): .awaitsQueue(queue.readName() ?? "")
+        }
+    }
+
+    private mutating func position(of subject: InnerWaits.Subject) -> Int {
+        switch subject {
+        case .operation(let operation): position(of: operation)
+        case .queue(let queue): position(of: Place(kind: .all, queue: queue))
+        }
     }
 
     private mutating func visitWaiting(_ index: Int, _ operation: Operation) {
@@ -136,6 +177,16 @@ struct StallSurvey {
             noteFullPlace(view.isKeyFull ? Place(kind: .key(key), queue: queue) : nil, .key(key), at: index)
         } else if view.isThrottled {
             settle(index, .moves, .rateLimit(queue: view.name))
+        } else if queue === OperationQueue.main, !view.isFull, let subject = MainThread.subject {
+            let reason = Self.reason(subject)
+            let text =
+                switch reason {
+                case .awaits(let name): name
+                case .awaitsQueue(let name): "all operations of queue '\(name)'"
+                default: reason.description
+                }
+            nodes[index].waitsFor.append(position(of: subject))
+            ownReasons[index].append(.mainThread(waitsFor: text))
         } else {
             noteFullPlace(view.isFull ? Place(kind: .slot, queue: queue) : nil, .slot, at: index)
         }
@@ -152,7 +203,7 @@ struct StallSurvey {
     /// A thing that several operations of a queue wait for. Each is a node.
     private struct Place: Hashable {
         enum Kind: Hashable {
-            case barrier, slot, capacity
+            case barrier, slot, capacity, all
             case key(String)
         }
 
@@ -174,6 +225,7 @@ struct StallSurvey {
         let (label, standing, members): (String, StallGraph.Standing, [Operation]) =
             switch place.kind {
             case .barrier: ("a barrier of \(queue.label)", .waits, queue.operationsBeforeBarrier())
+            case .all: ("all operations of \(queue.label)", .waits, queue.listed())
             case .capacity: ("capacity of \(queue.label)", .waitsForAny, queue.operationsWithPlace())
             case .slot: ("a slot of \(queue.label)", .waitsForAny, queue.runningOperations(underKey: nil))
             case .key(let key):

@@ -1,4 +1,5 @@
 import SchedulerCore
+import Synchronization
 
 /// A timer that checks whether a queue that came to rest with operations in it is still at rest.
 final class StallWatch: Timer, @unchecked Sendable {
@@ -22,20 +23,44 @@ final class StallWatch: Timer, @unchecked Sendable {
 extension OperationQueue {
     /// Starts a timer, unless there is one. Called with the state locked, whenever the queue may have come to rest.
     func watchForStall(_ state: inout State, isSecondLook: Bool = false) {
-        guard state.stallWatch == nil, state.stallDelay > .zero, isAtRest(&state), state.reportedAt != state.starts
+        guard state.stallWatch == nil, state.stallDelay > .zero, isAtRest(state), state.reportedAt != state.starts
         else { return }
-        let watch = StallWatch(self, starts: state.starts, isSecondLook: isSecondLook, after: state.stallDelay)
+        beginWatch(&state, isSecondLook: isSecondLook)
+    }
+
+    private func beginWatch(_ state: inout State, isSecondLook: Bool = false, after delay: Duration? = nil) {
+        guard state.stallWatch == nil, state.stallDelay > .zero else { return }
+        let delay = delay ?? state.stallDelay
+        let watch = StallWatch(self, starts: state.starts, isSecondLook: isSecondLook, after: delay)
         state.stallWatch = watch
+        isWatched.store(true, ordering: .sequentiallyConsistent)
         Monitor.shared.start(watch)
+    }
+
+    private func endWatch(_ state: inout State) -> StallWatch? {
+        isWatched.store(false, ordering: .sequentiallyConsistent)
+        return state.stallWatch.take()
+    }
+
+    /// Starts a timer, unless there is one. Called when the code of an operation of the queue has begun to wait, and on the main
+    /// queue when the main thread has.
+    ///
+    /// One timer serves all waits that begin before it fires. It reads the waits after it has cleared the flag, and each wait is
+    /// recorded before the flag is read. The lock of the record orders the two, and for the main thread their sequential consistency.
+    final func watchWaits() {
+        if !isWatched.load(ordering: .sequentiallyConsistent) { withState { beginWatch(&$0) } }
     }
 
     /// Whether the queue cannot start an operation, and no operation runs, except operations that have yet to announce
     /// their end.
-    private func isAtRest(_ state: inout State) -> Bool {
-        guard state.machine.isBlocked else { return false }
+    private func isAtRest(_ state: borrowing State) -> Bool {
+        isBlocked(state) && (state.machine.schedule.running == 0 || state.expectsAnnouncement)
+    }
+
+    private func isBlocked(_ state: borrowing State) -> Bool {
         // Only a group suspends the queue of its children, and the survey reports that.
         if ownerReference.isSet, state.machine.schedule.isSuspended { return false }
-        return state.machine.schedule.running == 0 || state.expectsAnnouncement
+        return state.machine.isBlocked || state.kind.isMain && MainThread.isWaiting && !state.machine.schedule.isEmpty
     }
 
     /// Notes that the `start()` of an operation has returned, and that its end will be announced later, on any thread.
@@ -47,61 +72,53 @@ extension OperationQueue {
     }
 
     fileprivate func check(_ watch: StallWatch) {
-        let running: [Operation]? = withState { state in
+        let found: (isBlocked: Bool, running: [Operation])? = withState { state in
             guard state.stallWatch === watch else { return nil }
-            state.stallWatch = nil
-            guard isAtRest(&state) else { return nil }
-            guard state.starts == watch.starts else {
-                watchForStall(&state)
-                return nil
-            }
-            return state.machine.schedule.running > 0 ? state.runningOperations : []
+            _ = endWatch(&state)
+            return (isBlocked(state) && state.starts == watch.starts, state.runningOperations)
         }
-        guard let running, running.isEmpty || haveAllEndedSilently(running, watch) else { return }
-        guard let report = stallReport() else {
-            // Something outside the queue still moves, such as a dependency in another queue. Check again later.
-            return withState { watchForStall(&$0) }
+        guard let found else { return }
+        let running = RunningOperations(found.running)
+        let mustWait = found.isBlocked ? running.mustWait(for: stallDelay, isSecondLook: watch.isSecondLook) : .forAny
+        // Something outside the queue may still move, such as a dependency in another queue.
+        guard case .no = mustWait, let report = stallReport() else {
+            return withState { state in
+                // Operations that have started since set their own timer.
+                if !running.hasSilent, state.starts == watch.starts { state.expectsAnnouncement = false }
+                let isSecondLook = if case .forAnnouncements = mustWait { state.starts == watch.starts } else { false }
+                if running.hasWaits || state.kind.isMain && MainThread.isWaiting {
+                    let delay: Duration? = if case .forYoungWait(let rest) = mustWait { rest } else { nil }
+                    if state.reportedAt != state.starts { beginWatch(&state, isSecondLook: isSecondLook, after: delay) }
+                } else {
+                    watchForStall(&state, isSecondLook: isSecondLook)
+                }
+            }
         }
         // The stall may be reported already, by the timer of a changed delay. The queue may also have started again, or
         // reports may have been switched off.
-        let (isFirst, handler): (Bool, (@Sendable (StallReport) -> Void)?) = withState { state in
-            guard state.stallDelay > .zero else { return (false, nil) }
+        let isFirst = withState { state in
+            guard state.stallDelay > .zero else { return false }
             defer { state.reportedAt = watch.starts }
-            return (state.starts == watch.starts && state.reportedAt != watch.starts, state.stallHandler)
+            return state.starts == watch.starts && state.reportedAt != watch.starts
         }
         guard isFirst else { return }
+        let outermost = outermost.queue
         HeldLocks.assertNone()
-        hooks.load()?.notify(report)
-        if let handler { handler(report) } else { Log.warning(report.description) }
-    }
-
-    /// Whether all running operations have finished without announcing it. If not, another timer is started as long as
-    /// some of them may still do so.
-    ///
-    /// The check may come between the end of an operation and its announcement, so a second check is needed.
-    private func haveAllEndedSilently(_ running: [Operation], _ watch: StallWatch) -> Bool {
-        let open = running.filter { $0.awaitsAnnouncement }
-        let areAllOver =
-            open.count == running.count && open.allSatisfy { operation in untracked { operation.isFinished } }
-        if areAllOver, watch.isSecondLook { return true }
-        withState { state in
-            // Operations that have started since set their own timer.
-            if open.isEmpty, state.starts == watch.starts { state.expectsAnnouncement = false }
-            watchForStall(&state, isSecondLook: areAllOver && state.starts == watch.starts)
-        }
-        return false
+        outermost.hooks.load()?.notify(report)
+        if let handler = outermost.stallHandler { handler(report) } else { Log.warning(report.description) }
     }
 
     /// Ends the timer. Called by `deinit`.
     final func abandonStallWatch() {
-        if let watch = state.withLock({ $0.stallWatch.take() }) { Monitor.shared.cancel(watch) }
+        if let watch = state.withLock({ endWatch(&$0) }) { Monitor.shared.cancel(watch) }
     }
 
     // MARK: - For users
 
     /// A closure that receives each stall report, in place of the log; nil for the log.
     ///
-    /// The closure is called once for each stall, on a thread of the system. See `StallReport`.
+    /// The closure is called once for each stall, on a thread of the system. It also receives the stalls of the groups and retries
+    /// in the queue. See `StallReport`.
     public final var stallHandler: (@Sendable (StallReport) -> Void)? {
         get { state.withLock { $0.stallHandler } }
         set {
@@ -115,14 +132,27 @@ extension OperationQueue {
     public final var stallDelay: Duration {
         get { state.withLock { $0.stallDelay } }
         set {
-            let old = withState { state in
-                let old = state.stallWatch.take()
-                state.stallDelay = newValue
-                watchForStall(&state)
-                return old
+            setStallDelay(newValue)
+            // The groups and retries in the queue have the delay of the queue. A loop, because they may be nested deep.
+            var outer = [self]
+            while let queue = outer.popLast() {
+                let inner = queue.listed().compactMap { ($0 as? AsyncOperation)?.innerQueue }
+                for queue in inner { queue.setStallDelay(newValue) }
+                outer += inner
             }
-            if let old { Monitor.shared.cancel(old) }
         }
+    }
+
+    final func setStallDelay(_ delay: Duration) {
+        let old = withState { state in
+            let old = endWatch(&state)
+            state.stallDelay = delay
+            watchForStall(&state)
+            // The operations may wait since before the change.
+            if old != nil { beginWatch(&state) }
+            return old
+        }
+        if let old { Monitor.shared.cancel(old) }
     }
 
     /// Returns the reasons for which no operation of the queue can start; nil when an operation runs or can start.
@@ -130,8 +160,22 @@ extension OperationQueue {
     public final func stallReport() -> StallReport? {
         let survey = StallSurvey(of: listed())
         guard survey.isStalled else { return nil }
-        let name = owner.map { "children of \($0.label)" } ?? readName() ?? ""
-        return StallReport(queue: name, blocked: survey.explanations())
+        let (outermost, path) = outermost
+        return StallReport(
+            queue: outermost === self && !path.isEmpty ? "" : outermost.readName() ?? "", path: path,
+            blocked: survey.explanations(), causes: survey.causes())
+    }
+
+    /// The queue that the user has made: the one around the groups and retries that own this queue, and the labels of these
+    /// operations, outermost first. The queue itself, if the outermost of the operations is in no queue.
+    private var outermost: (queue: OperationQueue, path: [String]) {
+        var (queue, path): (OperationQueue, [String]) = (self, [])
+        while let owner = queue.queueOwner, let operation = owner.operation {
+            path.append(operation.label)
+            guard let outer = owner.outerQueue else { return (self, path.reversed()) }
+            queue = outer
+        }
+        return (queue, path.reversed())
     }
 
     /// Returns the reasons for which an operation, of this queue or not, waits at this moment.
@@ -145,5 +189,56 @@ extension Operation {
     final var awaitsAnnouncement: Bool {
         let lifecycle = word.lifecycle
         return lifecycle.phase == .starting && !lifecycle.contains(.admitting)
+    }
+}
+
+/// The running operations of a queue at one moment, as the watch sees them.
+private struct RunningOperations {
+    private var moving = 0
+    /// Whether an operation may still announce its end.
+    private(set) var hasSilent = false
+    /// Whether an operation has ended, and has not announced its end.
+    private var hasEndedSilently = false
+    private(set) var hasWaits = false
+    /// The time at which the last wait began.
+    private var lastWait: UInt64 = 0
+
+    enum Wait {
+        case no
+        /// Operations have ended, and may be about to announce it. The check may come between the two.
+        case forAnnouncements
+        case forYoungWait(rest: Duration)
+        /// An operation moves.
+        case forAny
+    }
+
+    /// Whether all are groups or retries, which report stalls of their parts themselves.
+    private let isOfParts: Bool
+
+    init(_ operations: [Operation]) {
+        isOfParts = !operations.isEmpty && operations.allSatisfy { ($0 as? AsyncOperation)?.innerQueue != nil }
+        for operation in operations {
+            let waits = operation.waitsOfAllCode
+            if let last = waits.map(\.since).max() {
+                hasWaits = true
+                lastWait = max(lastWait, last)
+            } else if (operation as? AsyncOperation)?.innerQueue != nil {
+                // The inner queue watches the parts, and the survey follows them.
+                continue
+            } else if operation.awaitsAnnouncement {
+                hasSilent = true
+                if untracked({ operation.isFinished }) { hasEndedSilently = true } else { moving += 1 }
+            } else {
+                moving += 1
+            }
+        }
+    }
+
+    func mustWait(for delay: Duration, isSecondLook: Bool) -> Wait {
+        if moving > 0 || isOfParts { return .forAny }
+        if hasEndedSilently, !isSecondLook { return .forAnnouncements }
+        let age = MonotonicClock.elapsed(since: lastWait)
+        if lastWait > 0, age < delay.wholeNanoseconds { return .forYoungWait(rest: delay - .nanoseconds(age)) }
+        return .no
     }
 }

@@ -28,6 +28,8 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
     case waitsForItself(operation: String)
     /// An operation waits for another operation of its serial queue (M8). The other operation cannot start first.
     case waitsInsideSerialQueue(operation: String, queue: String)
+    /// The main thread waits for an operation of the main queue (M8). Only the main thread could start the operation.
+    case waitsForMainQueue(operation: String)
 
     /// A condition, a requirement or a time limit was added to an operation that has started (M9).
     case lateGate(operation: String)
@@ -90,6 +92,11 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
             "a condition, requirement or time limit was added to \(operation), which has started (M9). Add it before the start."
         case .waitsForItself(let operation):
             "\(operation) waits for itself from inside (M8). It could never finish."
+        case .waitsForMainQueue(let operation):
+            """
+            the main thread waits for \(operation) of the main queue, which only the main thread runs (M8). Wait on another \
+            thread, await it in a task, or use a dependency.
+            """
         case .waitsInsideSerialQueue(let operation, let queue):
             """
             an operation of \(queue) waits for \(operation) of the same queue, whose only slot it holds (M8). Use a \

@@ -61,7 +61,8 @@ package final class Parker: @unchecked Sendable {
             #else
             let result = pthread_cond_timedwait(condition, mutex, &deadline)
             #endif
-            if result == ETIMEDOUT { break }
+            // `ETIMEDOUT`, or a deadline that a faked clock rejects.
+            if result != 0 { break }
         }
         defer { isSignalled = false }
         return isSignalled
@@ -80,14 +81,30 @@ extension timespec {
     fileprivate init(nanoseconds: UInt64) {
         self.init(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
     }
+
+    /// The time in nanoseconds; 0 for a time before the start, and at most `Int64.max`. Programs under libfaketime, in a time
+    /// namespace or restored by CRIU may see any time (rule A19).
+    var wholeNanoseconds: UInt64 {
+        guard tv_sec >= 0 else { return 0 }
+        let seconds = Int64(tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        let sum = seconds.partialValue.addingReportingOverflow(Int64(tv_nsec))
+        return seconds.overflow || sum.overflow ? UInt64(Int64.max) : UInt64(max(0, sum.partialValue))
+    }
 }
 
+/// A clock that usually never goes back. If it does, or stands still, waits take longer, and nothing else happens.
 package enum MonotonicClock {
     /// Nanoseconds since an arbitrary start.
     package static var now: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        return time.wholeNanoseconds
+    }
+
+    /// The nanoseconds since an instant; 0 if the clock has gone back.
+    package static func elapsed(since start: UInt64) -> UInt64 {
+        let now = now
+        return now > start ? now - start : 0
     }
 
     /// Returns the instant this many nanoseconds from now, or the largest instant.

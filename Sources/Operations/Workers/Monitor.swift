@@ -61,6 +61,7 @@ final class Monitor: Sendable {
 
     /// Starts a timer. May be called under a lock: it takes only the parker's lock, and only to wake the monitor.
     func start(_ timer: Timer) {
+        Fork.check()
         let isTooLate = timers.add(timer)
         if phase.load(ordering: .sequentiallyConsistent) == Phase.unborn {
             wakeIfAsleep()

@@ -5,6 +5,8 @@
 /// the `Monitor` calls another worker after two of its looks, some milliseconds.
 struct Pace {
     private static let interval = 64
+    /// The longest time that is measured, in nanoseconds. A clock may jump.
+    private static let longestTime: UInt64 = 1_000_000_000_000
 
     private var count = 0
     private var start = MonotonicClock.now
@@ -21,13 +23,14 @@ struct Pace {
         return count == Self.interval
     }
 
-    mutating func addWait(since start: UInt64) { waited += MonotonicClock.now - start }
+    mutating func addWait(since start: UInt64) { waited += MonotonicClock.elapsed(since: start) }
 
     /// Ends an interval. True: one worker is enough for the queue.
     mutating func endInterval(following plan: borrowing SharedSprintPlan, workers: Int) -> Bool {
         let now = MonotonicClock.now
+        let time = now > start ? min(now - start, Self.longestTime) : 0
         let interval = SprintPlan.Interval(
-            time: (now - start) / UInt64(Self.interval), busy: (now - start - waited) / UInt64(Self.interval), end: now,
+            time: time / UInt64(Self.interval), busy: (time - min(waited, time)) / UInt64(Self.interval), end: now,
             attends: attends, workers: workers)
         (count, start, waited) = (0, now, 0)
         let old = plan.load()

@@ -12,6 +12,9 @@ struct Patience {
     /// The number of short sleeps after a long wait in which nothing arrived.
     private static let pause = 16
 
+    /// More looks than fit into the longest wait.
+    private static let mostLooks = 10_000
+
     private var workEnded: UInt64?
     private var sleepsToIgnore = 0
     /// The time in nanoseconds to wait after the first microseconds.
@@ -19,7 +22,7 @@ struct Patience {
 
     mutating func workArrived(at now: UInt64) {
         longestWait = 0
-        guard let workEnded, now - workEnded < Self.shortSleep else { return }
+        guard let workEnded, now >= workEnded, now - workEnded < Self.shortSleep else { return }
         if sleepsToIgnore > 0 { sleepsToIgnore -= 1 } else { longestWait = Self.longWait }
     }
 
@@ -35,8 +38,11 @@ struct Patience {
 
     @inline(never)
     private mutating func spinLong(_ condition: () -> Bool, _ isWanted: () -> Bool) -> Bool {
-        let deadline = MonotonicClock.now + longestWait
-        while MonotonicClock.now < deadline, !isWanted() { if Processor.spin(until: condition) { return true } }
+        let start = MonotonicClock.now
+        // The number of looks ends the wait if the clock stands still.
+        for _ in 0..<Self.mostLooks where MonotonicClock.elapsed(since: start) < longestWait && !isWanted() {
+            if Processor.spin(until: condition) { return true }
+        }
         longWaitEnded()
         return false
     }

@@ -45,7 +45,7 @@ struct ThreadClock: Sendable {
     var used: UInt64 {
         var time = timespec()
         clock_gettime(clock, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        return time.wholeNanoseconds
     }
 
     /// Whether the kernel reports that the thread sleeps. A clock also stands still when other processes use all cores.

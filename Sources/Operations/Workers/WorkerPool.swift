@@ -234,8 +234,7 @@ final class WorkerPool: Sendable {
     func othersWait(besides own: Bool) -> Bool { waiting.load(ordering: .relaxed) > (own ? 1 : 0) }
 
     func quantumIsOver(of worker: Worker) -> Bool {
-        let now = MonotonicClock.now
-        return state.withLock { _ in now - worker.census.since > Self.quantum }
+        state.withLock { _ in MonotonicClock.elapsed(since: worker.census.since) > Self.quantum }
     }
 
     // MARK: - Monitoring

@@ -189,3 +189,11 @@ class ContainedProgress: Progress, @unchecked Sendable {
         }
     }
 }
+
+extension Int64 {
+    /// The sum, or the nearest number that there is. Progresses may have any numbers (rule A19).
+    func saturatingAdding(_ other: Int64) -> Int64 {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? (other < 0 ? .min : .max) : sum
+    }
+}

@@ -24,7 +24,15 @@ final class OperationProgress: ContainedProgress, @unchecked Sendable {
         set { ProgressTree.change(self) { super.completedUnitCount = newValue } }
     }
 
-    override func resignCurrent() { ProgressTree.change(self) { super.resignCurrent() } }
+    override func resignCurrent() {
+        ProgressTree.change(self) {
+            // From 0, because Foundation traps if the sum is too large.
+            let before = super.completedUnitCount
+            super.completedUnitCount = 0
+            super.resignCurrent()
+            super.completedUnitCount = before.saturatingAdding(super.completedUnitCount)
+        }
+    }
 
     /// Returns the completed parts of the unit, always less than the whole unit. The unit is counted when `main()` has
     /// returned.
@@ -34,7 +42,9 @@ final class OperationProgress: ContainedProgress, @unchecked Sendable {
         return Int64(min(max(parts.rounded(), 0), Double(resolution - 1)))
     }
 
-    override func settle(_ units: Int64) { super.completedUnitCount += units }
+    override func settle(_ units: Int64) {
+        super.completedUnitCount = super.completedUnitCount.saturatingAdding(units)
+    }
 
     override func fraction() -> Double { Double(parts(resolution: 1 << 40)) / Double(1 << 40) }
 

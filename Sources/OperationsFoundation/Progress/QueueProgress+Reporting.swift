@@ -40,7 +40,7 @@ extension QueueProgress: ProgressReporter {
             own = running.removeValue(forKey: ObjectIdentifier(operation))?.progress
             // The program may hold it, and add this progress to one of its descendants.
             own?.parent = nil
-            if total > 0, !isCounted { completed += 1 }
+            if total > 0, !isCounted { completed = completed.saturatingAdding(1) }
         }
         return own
     }

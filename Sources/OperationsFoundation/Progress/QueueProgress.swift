@@ -62,9 +62,10 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     override func resignCurrent() {
         change {
             // Foundation adds the pending units to its own count, and does not use the override.
-            let before = super.completedUnitCount
+            // From 0, because Foundation traps if the sum is too large.
+            setCopy(completed: 0)
             super.resignCurrent()
-            completed += super.completedUnitCount - before
+            completed = completed.saturatingAdding(super.completedUnitCount)
         }
     }
 
@@ -88,7 +89,7 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
     /// Makes a change of the counts under the lock, and then reports it without the lock.
     func change(_ body: () -> Void) { ProgressTree.change(self, body) }
 
-    override func settle(_ units: Int64) { completed += units }
+    override func settle(_ units: Int64) { completed = completed.saturatingAdding(units) }
 
     override var hasChildren: Bool { super.hasChildren || !running.isEmpty }
 
@@ -112,6 +113,7 @@ final class QueueProgress: ContainedProgress, @unchecked Sendable {
         return setCopy(completed: fine) || hasNewTotal
     }
 
+    @discardableResult
     private func setCopy(completed fine: Int64) -> Bool {
         guard super.completedUnitCount != fine else { return false }
         super.completedUnitCount = fine

@@ -62,6 +62,41 @@ import Testing
         }
     }
 
+    @Test(arguments: [Int64.max, Int64.max - 1])
+    func `counts of any size saturate, for an operation, its own progress, a child and pending units`(completed: Int64)
+    {
+        let queue = OperationQueue()
+        let progress = queue.progress
+        (progress.totalUnitCount, progress.completedUnitCount) = (.max, completed)
+        let operation = BlockOperation {
+            // The progress of the operation.
+            let own = Progress.current()!
+            (own.totalUnitCount, own.completedUnitCount) = (.max, completed)
+            own.addChild(finishedProgress(), withPendingUnitCount: .max)
+            #expect(own.completedUnitCount == .max)
+            // The operation ends it as the current progress, with a pending unit.
+        }
+        queue.addOperations([operation], waitUntilFinished: true)
+        #expect(progress.completedUnitCount == .max)
+        queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+        progress.addChild(finishedProgress(), withPendingUnitCount: 3)
+        progress.becomeCurrent(withPendingUnitCount: .max)
+        progress.resignCurrent()
+        #expect(progress.completedUnitCount == .max)
+        #expect(progress.fractionCompleted == 1)
+        // The smallest number, too.
+        (progress.totalUnitCount, progress.completedUnitCount) = (1, .min)
+        progress.becomeCurrent(withPendingUnitCount: .min)
+        progress.resignCurrent()
+        #expect(progress.completedUnitCount == .min)
+    }
+
+    private func finishedProgress() -> Progress {
+        let child = Progress.discreteProgress(totalUnitCount: 1)
+        child.completedUnitCount = 1
+        return child
+    }
+
     @Test func `an operation that overrides start adds nothing`() {
         let queue = OperationQueue()
         queue.progress.totalUnitCount = 2

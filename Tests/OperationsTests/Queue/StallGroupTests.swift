@@ -4,24 +4,29 @@ import Testing
 
 /// Rules N3, A9: stalls of groups, of ends that are not announced, and of holders of slots, turns and names.
 @Suite(.timeLimit(.minutes(5))) struct StallGroupTests {
-    /// A group whose children's queue reports early, and the reports.
-    private func watchedGroup() -> (group: GroupOperation, reports: Journal<StallReport>) {
-        let (group, reports) = (GroupOperation(), Journal<StallReport>())
+    /// A group, and a queue that reports early.
+    private func watchedGroup() -> (
+        group: GroupOperation, queue: OperationQueue, reports: Journal<StallReport>, reported: Gate
+    ) {
+        let (group, queue, reports, reported) = (GroupOperation(), OperationQueue(), Journal<StallReport>(), Gate())
         group.name = "g"
-        group.childQueue.stallHandler = { reports.append($0) }
-        group.childQueue.stallDelay = .milliseconds(1)
-        return (group, reports)
+        queue.name = "outer"
+        queue.stallHandler = {
+            reports.append($0)
+            reported.open()
+        }
+        queue.stallDelay = .milliseconds(1)
+        return (group, queue, reports, reported)
     }
 
     @Test func `a group that has not started, or is paused, is not a stall, and its children name their reasons`() {
-        let (group, reports) = watchedGroup()
+        let (group, queue, reports, _) = watchedGroup()
         let (child, began, mayEnd) = (Operation(named: "child"), Gate(), Gate())
         let first = BlockOperation {
             began.open()
             mayEnd.pass()
         }
         group.addChild(child)
-        let queue = OperationQueue()
         #expect(queue.explain(child).reasons == [.group("GroupOperation 'g'")])
         StallObserver.letTimersPass()
         queue.isSuspended = true
@@ -37,44 +42,34 @@ import Testing
         first.waitUntilFinished()
         #expect(queue.explain(child).reasons == [.paused])
         StallObserver.letTimersPass()
-        #expect(reports.entries.isEmpty)
+        // The only report is that of the suspended queue around the group.
+        #expect(reports.entries.map { $0.blocked.map(\.reasons) } == [[[.queueSuspended(queue: "outer")]]])
         group.resume()
         group.waitUntilFinished()
     }
 
     @Test func `children that wait for each other are reported as the children of their group`() {
-        let (group, _) = watchedGroup()
-        let (a, b, gate, reports) = (Operation(named: "a"), Operation(named: "b"), Gate(), Journal<StallReport>())
-        group.childQueue.stallHandler = {
-            reports.append($0)
-            gate.open()
-        }
+        let (group, queue, reports, reported) = watchedGroup()
+        let (a, b) = (Operation(named: "a"), Operation(named: "b"))
         a.addDependency(b)
         b.addDependency(a)
         group.addChild(a)
         group.addChild(b)
-        let queue = OperationQueue()
         queue.addOperation(group)
-        gate.pass()
-        #expect(reports.entries.first?.queue == "children of GroupOperation 'g'")
+        reported.pass()
+        #expect(reports.entries.first?.queue == "outer" && reports.entries.first?.path == ["GroupOperation 'g'"])
         group.cancel()
         group.waitUntilFinished()
     }
 
     @Test func `a child that needs the exclusive name of its group is a stall, reported as a cycle`() {
-        let (group, gate, reports) = (GroupOperation(), Gate(), Journal<StallReport>())
-        group.name = "g"
+        let (group, queue, reports, reported) = watchedGroup()
         group.addRequirement(.exclusive("of a group and its child"))
         let child = Operation(named: "child")
         child.addRequirement(.exclusive("of a group and its child"))
         group.addChild(child)
-        group.childQueue.stallHandler = {
-            reports.append($0)
-            gate.open()
-        }
-        group.childQueue.stallDelay = .milliseconds(1)
-        OperationQueue().addOperation(group)
-        gate.pass()
+        queue.addOperation(group)
+        reported.pass()
         let (a, b) = ("Operation 'child'", "GroupOperation 'g'")
         #expect(
             reports.entries[0].blocked[0].reasons == [
@@ -85,7 +80,7 @@ import Testing
     }
 
     @Test func `an attempt that needs the exclusive name of its retry operation is a stall, reported as a cycle`() {
-        let (gate, reports) = (Gate(), Journal<StallReport>())
+        let (_, queue, reports, reported) = watchedGroup()
         let retry = RetryOperation(.init(retries: 0)) { _ in
             let attempt = Operation(named: "attempt")
             attempt.addRequirement(.exclusive("of a retry operation and its attempt"))
@@ -93,13 +88,8 @@ import Testing
         }
         retry.name = "r"
         retry.addRequirement(.exclusive("of a retry operation and its attempt"))
-        retry.innerQueue?.stallHandler = { (report: StallReport) in
-            reports.append(report)
-            gate.open()
-        }
-        retry.innerQueue?.stallDelay = .milliseconds(1)
-        OperationQueue().addOperation(retry)
-        gate.pass()
+        queue.addOperation(retry)
+        reported.pass()
         let (a, b) = ("Operation 'attempt'", "RetryOperation 'r'")
         #expect(
             reports.entries[0].blocked[0].reasons == [
@@ -110,23 +100,15 @@ import Testing
     }
 
     @Test func `a child that waits for an operation behind its group is a stall`() {
-        let (group, gate, reports) = (GroupOperation(), Gate(), Journal<StallReport>())
+        let (group, queue, reports, reported) = watchedGroup()
         let (child, behind) = (Operation(named: "child"), Operation(named: "behind"))
         child.addDependency(behind)
-        group.name = "g"
         group.addChild(child)
-        group.childQueue.stallHandler = {
-            reports.append($0)
-            gate.open()
-        }
-        let queue = OperationQueue()
         queue.name = "serial"
         queue.maxConcurrentOperationCount = 1
         queue.addOperation(group)
         queue.addOperation(behind)
-        while !group.isExecuting {}
-        group.childQueue.stallDelay = .milliseconds(1)
-        gate.pass()
+        reported.pass()
         let (a, b) = ("Operation 'child'", "Operation 'behind'")
         #expect(
             reports.entries[0].blocked[0].reasons

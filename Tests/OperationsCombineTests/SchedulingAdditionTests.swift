@@ -1,0 +1,37 @@
+#if Combine
+import OpenCombine
+import Operations
+import TestSupport
+import Testing
+
+/// Additions and handles, as code for Apple's framework expects them.
+@Suite struct SchedulingAdditionTests {
+    private final class Counting: Operations.OperationQueue, @unchecked Sendable {
+        let additions = Guarded(0)
+
+        override func addOperation(_ operation: Operations.Operation) {
+            additions.withLock { $0 += 1 }
+            super.addOperation(operation)
+        }
+
+        override func addOperation(_ block: @escaping @Sendable () -> Void) {
+            additions.withLock { $0 += 1 }
+            super.addOperation(block)
+        }
+    }
+
+    @Test func `an action is one addition, also for a subclass that counts both members`() {
+        let (queue, ran) = (Counting(), Gate())
+        queue.schedule { ran.open() }
+        ran.pass()
+        #expect(queue.additions.withLock { $0 } == 1)
+    }
+
+    @Test func `the handle of a repetition is an AnyCancellable`() {
+        let queue = Operations.OperationQueue()
+        let handle = queue.schedule(after: queue.now, interval: .seconds(1000)) {}
+        #expect(handle is AnyCancellable)
+        handle.cancel()
+    }
+}
+#endif
