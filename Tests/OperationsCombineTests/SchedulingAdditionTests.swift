@@ -1,6 +1,7 @@
 #if Combine
 import OpenCombine
-import Operations
+import OperationsCombine
+import OperationsFoundation
 import TestSupport
 import Testing
 

@@ -59,6 +59,8 @@ final class QueueHooks: Sendable {
     private let hasWatchers = Atomic(false)
     fileprivate let interceptorReference = LazyReference<InstalledInterceptor>()
     let priorityPolicy = Locked(OperationQueue.PriorityPolicy.default)
+    /// Replaced as a whole. ThreadSanitizer does not see the reference counts by which a change in place knows that no reader has the
+    /// array.
     private let additions = Locked<[any AdditionPolicy]>([])
     private let hasAdditions = Atomic(false)
     let failureHandler = Locked<(@Sendable (UnhandledFailure) -> Void)?>(nil)
@@ -76,7 +78,7 @@ final class QueueHooks: Sendable {
     func addIfNone<Policy: AdditionPolicy>(_ new: Policy) -> Policy {
         additions.withLock { policies in
             for case let known as Policy in policies { return known }
-            policies.append(new)
+            policies = policies + [new]
             hasAdditions.store(true, ordering: .sequentiallyConsistent)
             return new
         }
@@ -85,9 +87,8 @@ final class QueueHooks: Sendable {
     /// Removes the policy of a type.
     func removeAdditionPolicy<Policy: AdditionPolicy>(_ type: Policy.Type) {
         let removed = additions.withLock { policies in
-            let removed = policies.filter { $0 is Policy }
-            policies.removeAll { $0 is Policy }
-            return removed
+            defer { policies = policies.filter { !($0 is Policy) } }
+            return policies.filter { $0 is Policy }
         }
         withExtendedLifetime(removed) {}
     }

@@ -7,7 +7,7 @@ import Glibc
 #endif
 
 /// Rule A16: waits of running code are edges. Each program hangs, and is reported once through the handler of the user's queue.
-@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct StallWaitTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct InnerWaitsTests {
     /// A queue with an early report.
     private func watched(_ name: String, width: Int? = nil, delay: Duration = .milliseconds(20)) -> Watched {
         Watched(name, width: width, delay: delay)
