@@ -236,11 +236,13 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
         return withState { $0.machine.schedule.operationCount }
     }
 
-    /// The innermost queue whose operation this thread runs; otherwise the main queue on the main thread, and nil
+    /// The innermost queue whose operation this thread runs; otherwise the main queue on the first thread of the process, and nil
     /// elsewhere.
     open class var current: OperationQueue? { currentQueue }
 
     /// The queue of the main thread. It is serial, cannot be suspended, and is interleaved with the main dispatch queue.
+    ///
+    /// In a Linux program whose `main()` is async, threads of Dispatch serve the main dispatch queue in turn.
     open class var main: OperationQueue { MainQueue.shared }
 
     /// The type, the address and the name.

@@ -46,8 +46,6 @@ public struct QueueScheduler: Scheduler, Sendable {
     }
 
     /// Adds the action to the queue at a date, and again at each interval. The tolerance is ignored.
-    ///
-    /// - Returns: An `AnyCancellable`, which ends the repetition when it is cancelled or released.
     public func schedule(
         after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
         options: SchedulerOptions?, _ action: @escaping () -> Void
@@ -56,7 +54,19 @@ public struct QueueScheduler: Scheduler, Sendable {
             Action(action), on: queue, by: agenda, from: date.date.timeIntervalSinceReferenceDate,
             every: interval.timeInterval)
         repetition.begin()
-        return AnyCancellable { repetition.cancel() }
+        return Token(repetition)
+    }
+
+    /// A handle that cancels a repetition, also when it is released. Several threads may use it at the same time. OpenCombine's
+    /// `AnyCancellable` changes its closure without a lock.
+    private final class Token: Cancellable, Sendable {
+        private let repetition: Repetition
+
+        init(_ repetition: Repetition) { self.repetition = repetition }
+
+        deinit { repetition.cancel() }
+
+        func cancel() { repetition.cancel() }
     }
 }
 

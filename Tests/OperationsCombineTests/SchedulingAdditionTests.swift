@@ -5,7 +5,7 @@ import OperationsFoundation
 import TestSupport
 import Testing
 
-/// Additions and handles, as code for Apple's framework expects them.
+/// Additions, as code for Apple's framework expects them.
 @Suite struct SchedulingAdditionTests {
     private final class Counting: Operations.OperationQueue, @unchecked Sendable {
         let additions = Guarded(0)
@@ -26,13 +26,6 @@ import Testing
         queue.schedule { ran.open() }
         ran.pass()
         #expect(queue.additions.withLock { $0 } == 1)
-    }
-
-    @Test func `the handle of a repetition is an AnyCancellable`() {
-        let queue = Operations.OperationQueue()
-        let handle = queue.schedule(after: queue.now, interval: .seconds(1000)) {}
-        #expect(handle is AnyCancellable)
-        handle.cancel()
     }
 }
 #endif

@@ -51,7 +51,7 @@ import Testing
         queue.addOperation(operation)
         let messages = try await operation.value
         itself.withLock { $0 = nil }
-        #expect(messages.count { $0.contains("(M8)") } == 3, "\(messages)")
+        #expect(messages.count { $0.contains("waits for ") } == 3, "\(messages)")
     }
 
     private actor Elsewhere {

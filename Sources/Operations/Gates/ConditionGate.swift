@@ -11,6 +11,8 @@ final class ConditionGate: OperationGate {
 
     /// The number of tests that have begun.
     @exclusivity(unchecked) private var tests = 0
+    /// The values that the next test inherits, from the addition of the operation to a queue on.
+    @exclusivity(unchecked) private var context: TaskLocalValues?
 
     private enum Test {
         case notUnderWay
@@ -18,6 +20,28 @@ final class ConditionGate: OperationGate {
         case underWay(Task<Void, Never>?)
         /// A condition was not satisfied. An operation that its `cancel()` does not cancel runs all the same.
         case failed
+    }
+
+    deinit { context?.release() }
+
+    func waits(_ operation: Operation, in queue: OperationQueue) {
+        let isNew = operation.word.lifecycle.phase == .entering
+        if isNew, queue.inheritsTaskContext, context == nil { Self.keep(.ofCaller(), for: operation) }
+    }
+
+    /// Called when a condition was added. The operation may be in a queue already.
+    static func added(to operation: Operation) {
+        if operation.word.lifecycle.phase == .enqueued { keep(.ofCaller(), for: operation) }
+    }
+
+    /// Stores the values for the next test, unless the operation has ended.
+    private static func keep(_ context: TaskLocalValues, for operation: Operation) {
+        let isKept = operation.withGate(ConditionGate.self) { gate in
+            guard !operation.word.lifecycle.isFinished, gate.context == nil else { return false }
+            gate.context = context
+            return true
+        }
+        if isKept != true { context.release() }
     }
 
     func mayStart(_ operation: Operation) -> GateAnswer {
@@ -30,9 +54,16 @@ final class ConditionGate: OperationGate {
             guard gate.satisfied < gate.conditions.count else { return .passes }
             gate.test = .underWay(nil)
             gate.tests += 1
-            let (untested, number) = (gate.conditions[gate.satisfied...], gate.tests)
+            let (untested, number, context) = (gate.conditions[gate.satisfied...], gate.tests, gate.context.take())
             // After the operation has returned its slot: the test may end at once, and then evaluates the readiness.
-            return .waits { executor in Self.begin(untested, number, of: operation, on: executor) }
+            return .waits { executor in
+                guard let context else { return Self.begin(untested, number, of: operation, on: executor) }
+                context.use {
+                    // For conditions that are added during the test.
+                    Self.keep(.ofCaller(), for: operation)
+                    Self.begin(untested, number, of: operation, on: executor)
+                }
+            }
         } ?? .passes
     }
 
@@ -83,12 +114,13 @@ final class ConditionGate: OperationGate {
     }
 
     func leaves(_ operation: Operation) {
-        let (task, conditions) =
+        let (task, conditions, context) =
             operation.withGate(ConditionGate.self) { gate in
                 defer { gate.conditions = [] }
-                return (gate.endTest(), gate.conditions)
-            } ?? (nil, [])
+                return (gate.endTest(), gate.conditions, gate.context.take())
+            } ?? (nil, [], nil)
         task?.cancel()
+        context?.release()
         withExtendedLifetime(conditions) {}
     }
 

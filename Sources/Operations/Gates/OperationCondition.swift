@@ -89,7 +89,8 @@ public struct OperationConditionFailure: Error, CustomStringConvertible {
 }
 
 extension Operation {
-    /// Adds a condition. The operation waits for all its conditions.
+    /// Adds a condition. The operation waits for all its conditions. The test has the task-local values of the code that adds the
+    /// operation to its queue.
     ///
     /// The call stops the process if the operation has started. ``tryAddCondition(_:)`` throws an error instead.
     public final func addCondition(_ condition: OperationCondition) {
@@ -101,5 +102,6 @@ extension Operation {
     /// - Throws: `OperationError.lateGate`. The call has changed nothing then.
     public final func tryAddCondition(_ condition: OperationCondition) throws(OperationError) {
         try changeGate(orNew: ConditionGate()) { $0.conditions.append(condition) }
+        ConditionGate.added(to: self)
     }
 }

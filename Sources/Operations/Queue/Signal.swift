@@ -8,7 +8,7 @@ import Synchronization
 /// | `calling`, own    | does nothing: a worker of that level was called and will look                    |
 /// | `busy`            | calls none: the thread that frees a slot, or resumes the queue, looks            |
 /// | `attended`        | does nothing: a worker runs tiny operations and looks after each (`Pace`)        |
-/// | `held`            | takes the lock: the queue may start nothing and is empty, so it begins to rest   |
+/// | `held`            | takes the lock: the queue may start nothing, and is empty or awaits a push       |
 ///
 /// There is one bit `calling` for each service level. Callers set it, and the called worker clears it before it looks. A
 /// thread that looks calls a worker of each other level that has an operation to start. `busy` and `held` change only under

@@ -17,6 +17,13 @@ final class StallWatch: Timer, @unchecked Sendable {
         super.init(.suspending, deadline: TimerClock.suspending.deadline(after: delay.roundedUp))
     }
 
+    /// A second more than its delay: nothing ran meanwhile, because the process was stopped, for example. The queue has the full delay
+    /// again.
+    fileprivate var isLate: Bool {
+        let now = clock.now
+        return now > deadline && now - deadline > 1_000_000_000
+    }
+
     override func fire() { queue?.check(self) }
 }
 
@@ -78,6 +85,7 @@ extension OperationQueue {
             return (isBlocked(state) && state.starts == watch.starts, state.runningOperations)
         }
         guard let found else { return }
+        if watch.isLate { return withState { beginWatch(&$0, isSecondLook: watch.isSecondLook) } }
         let running = RunningOperations(found.running)
         let mustWait = found.isBlocked ? running.mustWait(for: stallDelay, isSecondLook: watch.isSecondLook) : .forAny
         // Something outside the queue may still move, such as a dependency in another queue.

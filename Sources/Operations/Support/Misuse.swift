@@ -47,59 +47,59 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
     public var description: String {
         switch self {
         case .startedWhileExecuting(let operation):
-            "\(operation) was started while it executes (M1). An operation runs once; make a new one to run again."
+            "\(operation) was started while it executes. An operation runs once; make a new one to run again."
         case .startedWhileInQueue(let operation):
-            "\(operation) was started by hand while it is in a queue (M1). The queue starts it."
+            "\(operation) was started by hand while it is in a queue. The queue starts it."
         case .startedWhileNotReady(let operation):
             """
-            \(operation) was started while it is not ready (M1). Wait for its dependencies, or add it to a queue, \
+            \(operation) was started while it is not ready. Wait for its dependencies, or add it to a queue, \
             which waits for them.
             """
         case .alreadyInQueue(let operation):
-            "\(operation) was added while it is in a queue (M2). Add it once; make a new one to run again."
+            "\(operation) was added while it is in a queue. Add it once; make a new one to run again."
         case .addedWhileExecuting(let operation):
-            "\(operation) was added to a queue while it executes (M3). Add it before it starts."
+            "\(operation) was added to a queue while it executes. Add it before it starts."
         case .addedAfterFinish(let operation):
-            "\(operation) was added to a queue after it had finished (M3). Make a new one to run again."
+            "\(operation) was added to a queue after it had finished. Make a new one to run again."
         case .underlyingQueueWhileNotEmpty(let queue):
-            "underlyingQueue of \(queue) was set while it holds operations (M4). Set it before adding the first."
+            "underlyingQueue of \(queue) was set while it holds operations. Set it before adding the first."
         case .lateExecutionBlock(let operation):
-            "a block was added to \(operation), which executes or has finished (M5). Add blocks before it starts."
+            "a block was added to \(operation), which executes or has finished. Add blocks before it starts."
         case .negativeConcurrencyLimit(let queue, let limit):
             """
-            maxConcurrentOperationCount of \(queue) was set to \(limit) (M6). Use 0 or more, or \
+            maxConcurrentOperationCount of \(queue) was set to \(limit). Use 0 or more, or \
             OperationQueue.defaultMaxConcurrentOperationCount.
             """
         case .dependsOnItself(let operation):
-            "\(operation) was made to depend on itself (M7). It could never become ready."
+            "\(operation) was made to depend on itself. It could never become ready."
         case .exceedsCapacity(let operation, let resource, let units, let capacity):
             """
-            \(operation) was made to need \(units) units of '\(resource)', but the capacity is \(capacity) (M9). It could \
+            \(operation) was made to need \(units) units of '\(resource)', but the capacity is \(capacity). It could \
             never start. Require fewer units, or raise the capacity first.
             """
         case .groupContainsItself(let group):
-            "\(group) was added to itself (M10). It could never finish."
+            "\(group) was added to itself. It could never finish."
         case .addedToFinishedGroup(let operation, let group):
-            "\(operation) was added to \(group), which has finished (M10). Add it earlier, or from inside a child."
+            "\(operation) was added to \(group), which has finished. Add it earlier, or from inside a child."
         case .limitNotPositive(let queue, let limit):
-            "the limit for a batch of \(queue) was \(limit) operations at a time (M11). Use 1 or more."
+            "the limit for a batch of \(queue) was \(limit) operations at a time. Use 1 or more."
         case .queueFull(let queue, let capacity):
             """
-            an operation was added to \(queue), which is full with \(capacity) operations (M12). Use tryAddOperation, \
+            an operation was added to \(queue), which is full with \(capacity) operations. Use tryAddOperation, \
             addOperationWaitingForCapacity, or the overflow policies dropOldest or dropLowest.
             """
         case .lateGate(let operation):
-            "a condition, requirement or time limit was added to \(operation), which has started (M9). Add it before the start."
+            "a condition, requirement or time limit was added to \(operation), which has started. Add it before the start."
         case .waitsForItself(let operation):
-            "\(operation) waits for itself from inside (M8). It could never finish."
+            "\(operation) waits for itself from inside. It could never finish."
         case .waitsForMainQueue(let operation):
             """
-            the main thread waits for \(operation) of the main queue, which only the main thread runs (M8). Wait on another \
+            the main thread waits for \(operation) of the main queue, which only the main thread runs. Wait on another \
             thread, await it in a task, or use a dependency.
             """
         case .waitsInsideSerialQueue(let operation, let queue):
             """
-            an operation of \(queue) waits for \(operation) of the same queue, whose only slot it holds (M8). Use a \
+            an operation of \(queue) waits for \(operation) of the same queue, whose only slot it holds. Use a \
             dependency, a higher concurrency limit or another queue.
             """
         }

@@ -56,9 +56,14 @@ final class Timers: Sendable {
     struct Taken {
         fileprivate var suspending = DeadlineHeap<Timer>()
         fileprivate var continuous = DeadlineHeap<Timer>()
+        private var lateSuspending = CatchUp<Timer>()
+        private var lateContinuous = CatchUp<Timer>()
 
         /// The time of the suspending clock at which the monitor has to look; the largest time without timers.
         fileprivate var nextLook: UInt64 {
+            if lateSuspending.isUnderWay || lateContinuous.isUnderWay {
+                return TimerClock.suspending.deadline(after: CatchUp<Timer>.turn)
+            }
             let first = suspending.earliest ?? .max
             guard let other = continuous.earliest else { return first }
             // A thread cannot sleep on this clock. So after the machine has slept, a timer is late by this time at most.
@@ -73,11 +78,21 @@ final class Timers: Sendable {
             }
         }
 
-        fileprivate mutating func removeDue() -> Timer? {
-            if suspending.count > 0, let timer = suspending.removeFirst(dueBy: TimerClock.suspending.now) {
-                return timer
-            }
-            return continuous.count > 0 ? continuous.removeFirst(dueBy: TimerClock.continuous.now) : nil
+        /// Returns the timers that fire now.
+        fileprivate mutating func removeDue() -> [Timer] {
+            Self.removeDue(from: &suspending, &lateSuspending, of: .suspending)
+                + Self.removeDue(from: &continuous, &lateContinuous, of: .continuous)
+        }
+
+        private static func removeDue(
+            from heap: inout DeadlineHeap<Timer>, _ late: inout CatchUp<Timer>, of clock: TimerClock
+        ) -> [Timer] {
+            if late.isUnderWay { return late.takeTurn() }
+            guard heap.count > 0 else { return [] }
+            let now = clock.now
+            var due: [(UInt64, Timer)] = []
+            while let timer = heap.removeFirst(dueBy: now) { due.append((timer.deadline, timer)) }
+            return late.begin(with: due, at: now)
         }
 
         fileprivate mutating func removeEnded() -> Int {
@@ -99,7 +114,7 @@ final class Timers: Sendable {
             if timer.hasEnded { left(1, cancelled: true) } else { taken.insert(timer) }
         }
         if mustSweep.exchange(false, ordering: .sequentiallyConsistent) { left(taken.removeEnded(), cancelled: true) }
-        while let timer = taken.removeDue() {
+        for timer in taken.removeDue() {
             let fires = timer.end()
             left(1, cancelled: !fires)
             if fires { body(timer) }

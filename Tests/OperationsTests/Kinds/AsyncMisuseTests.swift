@@ -24,7 +24,7 @@ import Testing
             itself.withLock { $0 = operation }
             queue.addOperation(operation)
             let message = try await operation.value
-            #expect(message.contains("'narcissus' waits for itself") && message.contains("(M8)"))
+            #expect(message.contains("'narcissus' waits for itself"))
             itself.withLock { $0 = nil }
         }
     }
@@ -110,7 +110,7 @@ import Testing
             try await OperationQueue().run { await OperationQueue.current?.waitUntilAllOperationsAreFinished() }
         }
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(message.contains("(M8)"))
+        #expect(message.contains("waits for "))
     }
 
     private static func misuse<Value>(_ body: () async throws -> Value) async -> OperationError? {

@@ -63,7 +63,7 @@ import Testing
             operation.addExecutionBlock {}
         }
         let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
-        #expect(message.contains("M5"))
+        #expect(message.contains("Add blocks before it starts"))
         #expect(message.contains("late one"))
     }
 

@@ -15,16 +15,18 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
     case dependOnOneself
     case waitForOneself, waitInsideSerialQueue, waitForBatchInsideSerialQueue, waitForAllFromInside
 
-    var rule: String {
+    /// A part of the message.
+    var message: String {
         switch self {
-        case .startWhileExecuting, .startInsideATry, .startWhileInQueue, .startWhileNotReady: "(M1)"
-        case .addTwice, .addToTwoQueues, .addTwiceInBatch: "(M2)"
-        case .addExecuting, .addFinished, .addFinishedByItsOwnWord, .addFinishedInBatch: "(M3)"
-        case .underlyingQueueWhileNotEmpty: "(M4)"
-        case .lateBlockWhileExecuting, .lateBlockAfterFinish: "(M5)"
-        case .negativeConcurrencyLimit: "(M6)"
-        case .dependOnOneself: "(M7)"
-        case .waitForOneself, .waitInsideSerialQueue, .waitForBatchInsideSerialQueue, .waitForAllFromInside: "(M8)"
+        case .startWhileExecuting, .startInsideATry, .startWhileInQueue, .startWhileNotReady: "was started "
+        case .addTwice, .addToTwoQueues, .addTwiceInBatch: "was added while it is in a queue"
+        case .addExecuting, .addFinished, .addFinishedByItsOwnWord, .addFinishedInBatch: "was added to a queue "
+        case .underlyingQueueWhileNotEmpty: "underlyingQueue of "
+        case .lateBlockWhileExecuting, .lateBlockAfterFinish: "a block was added to "
+        case .negativeConcurrencyLimit: "maxConcurrentOperationCount of "
+        case .dependOnOneself: "was made to depend on itself"
+        case .waitForOneself, .waitInsideSerialQueue, .waitForBatchInsideSerialQueue, .waitForAllFromInside:
+            " waits for "
         }
     }
 
@@ -116,7 +118,7 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
             misuse.commit()
         }
         let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        #expect(text.contains(misuse.rule))
+        #expect(text.contains(misuse.message))
         #expect(text.contains("'culprit'"))
     }
 
@@ -136,6 +138,6 @@ enum Misuse: String, CaseIterable, Codable, Sendable {
             operation.addDependency(Operation())
             operation.start()
         }
-        #expect(String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains("(M1)"))
+        #expect(String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains("was started "))
     }
 }

@@ -19,7 +19,12 @@ import Testing
     /// The number of the rule in the text of an error, which also names the operation or the queue.
     private func rule(_ error: OperationError?, names: String = "'it'") -> String? {
         guard let text = error?.description, text.contains(names) else { return nil }
-        return ["M1", "M2", "M3", "M4", "M5", "M6", "M7", "M8"].first { text.contains("(\($0))") }
+        return switch error {
+        case .startedWhileExecuting, .startedWhileInQueue, .startedWhileNotReady: "M1"
+        case .alreadyInQueue: "M2"
+        case .addedWhileExecuting, .addedAfterFinish: "M3"
+        default: nil
+        }
     }
 
     /// Rule M1.

@@ -30,12 +30,12 @@ import Testing
     }
 
     /// Rule M6.
-    @Test func `the plain member stops the process and names the rule`() async {
+    @Test func `the plain member stops the process and names a remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             OperationQueue().maxConcurrentOperationCount = -2
         }
         let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
-        #expect(message.contains("M6"))
+        #expect(message.contains("Use 0 or more"))
     }
 
     /// Rule Q3: exactly as many as the width, no fewer (they meet) and no more (they are counted).

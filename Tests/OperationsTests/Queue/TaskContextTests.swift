@@ -161,10 +161,89 @@ import Testing
         #expect(current == nil)
     }
 
+    @Test func `conditions have the task-local values of the code that adds their operation`() async {
+        let queue = OperationQueue()
+        let seen = Journal<String>()
+        let note = OperationCondition("notes") { () async -> Bool in
+            seen.append(Context.name)
+            await Task.yield()
+            seen.append(Context.name)
+            return true
+        }
+        let (task, block) = (TaskOperation {}, BlockOperation {})
+        for operation in [task, block] as [Operation] {
+            operation.addCondition(note)
+            operation.addCondition(note && note)
+        }
+        Context.$name.withValue("outer") { queue.addOperation(task) }
+        await task.waitUntilFinished()
+        await Context.$name.withValue("batch") { await queue.addOperations([block], waitUntilFinished: true) }
+        #expect(seen.entries == Array(repeating: "outer", count: 6) + Array(repeating: "batch", count: 6))
+    }
+
+    @Test func `a condition that is added in the queue has the values of the addition of the operation, or its own`()
+        async
+    {
+        let queue = OperationQueue()
+        let seen = Journal<String>()
+        let note = OperationCondition("notes") { () async -> Bool in
+            seen.append(Context.name)
+            return true
+        }
+        for hasOther in [false, true] {
+            let operation = TaskOperation {}
+            if hasOther { operation.addCondition(note) }
+            queue.isSuspended = true
+            Context.$name.withValue("adder") { queue.addOperation(operation) }
+            Context.$name.withValue("later") { operation.addCondition(note) }
+            queue.isSuspended = false
+            await operation.waitUntilFinished()
+        }
+        #expect(seen.entries == ["later", "adder", "adder"])
+    }
+
+    @Test
+    func
+        `conditions inherit nothing in a queue that inherits nothing, and values of tests that never begin are released`()
+        async
+    {
+        let (queue, seen) = (OperationQueue(), Journal<String>())
+        queue.inheritsTaskContext = false
+        let operation = TaskOperation {}
+        operation.addCondition(
+            OperationCondition("notes") { () async -> Bool in
+                seen.append(Context.name)
+                return true
+            })
+        Context.$name.withValue("outer") { queue.addOperation(operation) }
+        await operation.waitUntilFinished()
+        #expect(seen.entries == ["nobody"])
+        let kept = OperationQueue()
+        kept.isSuspended = true
+        let cancelled = BlockOperation {}
+        cancelled.addCondition(OperationCondition("never") { () async -> Bool in false })
+        let weak = addWithValue(cancelled, to: kept)
+        cancelled.cancel()
+        kept.isSuspended = false
+        await cancelled.waitUntilFinished()
+        await weak.goes()
+    }
+
+    private func addWithValue(_ operation: Operation, to queue: OperationQueue) -> Weak {
+        let held = Held()
+        Context.$held.withValue(held) { queue.addOperation(operation) }
+        return Weak(held)
+    }
+
     private func until(_ holds: () -> Bool) async { while !holds() { await Task.yield() } }
 }
 
-private enum Context { @TaskLocal static var name = "nobody" }
+private enum Context {
+    @TaskLocal static var name = "nobody"
+    @TaskLocal static var held: Held?
+}
+
+private final class Held: Sendable {}
 
 /// Announces its end by an override of `isFinished`.
 private final class EndsAtOnce: AsyncOperation, @unchecked Sendable {

@@ -150,7 +150,7 @@ import Testing
     }
 
     /// Rule M4.
-    @Test func `the plain member stops the process and names the rule`() async {
+    @Test func `the plain member stops the process and names a remedy`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let queue = OperationQueue()
             queue.isSuspended = true
@@ -158,7 +158,7 @@ import Testing
             queue.underlyingQueue = .main
         }
         let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
-        #expect(message.contains("M4"))
+        #expect(message.contains("Set it before adding the first"))
     }
 
     /// Rule Q10: a thread that served the queue earlier does not run operations that are added later.

@@ -1,4 +1,5 @@
 @testable import Operations
+import SchedulerCore
 import Synchronization
 import TestSupport
 import Testing
@@ -12,6 +13,23 @@ import Testing
         while clock.now < 3 {}
         timers.takeDue(&taken) { fired.append($0.deadline) }
         #expect(fired == [1, 2, 3] && timers.countInMemory == 1)
+    }
+
+    /// The process was stopped, for example.
+    @Test(arguments: TimerClock.allCases)
+    func `timers that are late fire in turns, so that resumed work may end before its time limit`(clock: TimerClock) {
+        let timers = Timers()
+        var (taken, fired) = (Timers.Taken(), [UInt64]())
+        while clock.now < 1_500_000_000 {}
+        let times = [900, 700, 500].map { clock.now - $0 * 1_000_000 }
+        for deadline in times.reversed() + [times[0] + 1] { _ = timers.add(TestTimer(clock, deadline: deadline) {}) }
+        for turn in 1...3 {
+            timers.takeDue(&taken) { fired.append($0.deadline) }
+            #expect(fired == [times[0], times[0] + 1, times[1], times[2]].prefix(turn + 1).map(\.self))
+            #expect(turn == 3 || timers.beginWait(taken) ?? 0 <= CatchUp<Timer>.turn)
+        }
+        timers.takeDue(&taken) { _ in Issue.record("no timer is left") }
+        #expect(timers.beginWait(taken) == .max)
     }
 
     @Test(arguments: TimerClock.allCases)
@@ -50,7 +68,7 @@ import Testing
         }
         // The monitor sweeps before it fires this timer.
         let isDone = Gate()
-        Monitor.shared.start(TestTimer(.suspending, deadline: 0) { isDone.open() })
+        Monitor.shared.start(TestTimer(.suspending, deadline: TimerClock.suspending.now) { isDone.open() })
         isDone.pass()
         #expect(Monitor.shared.timers.countInMemory < 10_000)
     }
@@ -71,7 +89,7 @@ import Testing
             }
             // The monitor sweeps before it fires this timer.
             let isDone = Gate()
-            Monitor.shared.start(TestTimer(.suspending, deadline: 0) { isDone.open() })
+            Monitor.shared.start(TestTimer(.suspending, deadline: TimerClock.suspending.now) { isDone.open() })
             isDone.pass()
             #expect(Monitor.shared.timers.countInMemory < rounds / 2)
         }
