@@ -39,7 +39,7 @@ package struct Freshness: Equatable, Sendable {
         let fields = stored.response.headerFields
         if let maxAge = stored.control.maxAge { return Double(maxAge) }
         if let expires = fields[values: .expires].first {
-            guard let date = HTTPDate.parse(expires, now: stored.responseTime) else { return 0 }
+            guard let date = HTTPDate.parseExactly(expires, now: stored.responseTime) else { return 0 }
             return max(0, date.timeIntervalSince(stored.date))
         }
         return heuristicLifetime(of: stored)

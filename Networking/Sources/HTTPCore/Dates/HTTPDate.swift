@@ -46,6 +46,31 @@ package enum HTTPDate {
         }
     }
 
+    /// Parses only texts that have exactly one of the three formats, except for the case of letters. An `Expires` in another format
+    /// means a date in the past (RFC 9111, section 5.3).
+    package static func parseExactly(_ text: String, now: Date) -> Date? {
+        let weekday = text.utf8.prefix { $0.isASCIILetter }.count
+        let rest = text.utf8.dropFirst(weekday)
+        func fits(_ format: StaticString) -> Bool {
+            rest.count == format.utf8CodeUnitCount
+                && zip(rest, UnsafeBufferPointer(start: format.utf8Start, count: format.utf8CodeUnitCount)).allSatisfy(
+                    fits)
+        }
+        func fits(_ byte: UInt8, _ place: UInt8) -> Bool {
+            switch place {
+            case UInt8(ascii: "0"): byte.isASCIIDigit
+            case UInt8(ascii: "_"): byte.isASCIIDigit || byte == UInt8(ascii: " ")
+            case UInt8(ascii: "a"): byte.isASCIILetter
+            default: byte == place || byte | 0x20 == place | 0x20 && place.isASCIILetter
+            }
+        }
+        let isExact =
+            weekday == 3
+            ? fits(", 00 aaa 0000 00:00:00 GMT") || fits(" aaa _0 00:00:00 0000")
+            : weekday >= 6 && fits(", 00-aaa-00 00:00:00 GMT")
+        return isExact ? parse(text, now: now) : nil
+    }
+
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

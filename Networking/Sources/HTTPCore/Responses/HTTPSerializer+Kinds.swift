@@ -26,23 +26,33 @@ extension HTTPSerializer where Value == String {
 
 extension HTTPSerializer where Value: Decodable {
     /// Decodes a value from JSON. The serializer calls `decoder` once for each value.
+    ///
+    /// If the value is optional, a response without a body, such as 204, gives nil.
     public static func json(
         _ type: Value.Type = Value.self, decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) -> Self {
-        Self(acceptableTypes: ["application/json", "text/json", "*/*+json"], needsBody: true) { body, _ in
-            try decoder().decode(type, from: body)
+        let types: [MediaRange] = ["application/json", "text/json", "*/*+json"]
+        return Self(acceptableTypes: types, needsBody: missing == nil) { body, _ in
+            if body.isEmpty, let missing { return missing }
+            return try decoder().decode(type, from: body)
         }
     }
 
-    /// Decodes a value from an XML or binary property list.
+    /// Decodes a value from an XML or binary property list. If the value is optional, a response without a body gives nil.
     public static func propertyList(_ type: Value.Type = Value.self) -> Self {
         let types: [MediaRange] = [
             "application/x-plist", "application/x-apple-plist", "application/xml", "text/xml", "*/*+plist",
             "application/x-apple-binary-plist",
         ]
-        return Self(acceptableTypes: types, needsBody: true) { body, _ in
-            try PropertyListDecoder().decode(type, from: body)
+        return Self(acceptableTypes: types, needsBody: missing == nil) { body, _ in
+            if body.isEmpty, let missing { return missing }
+            return try PropertyListDecoder().decode(type, from: body)
         }
+    }
+
+    /// The value for a response without a body: nil if `Value` is optional, otherwise no value.
+    private static var missing: Value? {
+        (Value.self as? any ExpressibleByNilLiteral.Type).flatMap { $0.init(nilLiteral: ()) as? Value }
     }
 }
 

@@ -34,6 +34,25 @@ import Testing
         #expect(HTTPDate.parse(text, now: Self.now) == nil)
     }
 
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+        "Sun Nov 06 08:49:37 1994", "sun, 06 nov 1994 08:49:37 gmt",
+    ])
+    func `the three formats are exact`(text: String) {
+        #expect(HTTPDate.parseExactly(text, now: Self.now) == Self.example)
+    }
+
+    @Test(arguments: [
+        "Sun, 06 Nov 94 08:49:37 GMT", "Sun 06 Nov 1994 08:49:37 GMT", "Sun, 06  Nov 1994 08:49:37 GMT",
+        "Sun, 06-Nov-1994 08:49:37 GMT", "Sun, 06-Nov-94 08:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
+        "Sun, 6 Nov 1994 08:49:37 GMT", " Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ",
+        "Sunday, 06-Nov-1994 08:49:37 GMT", "Sunday, 06 Nov 1994 08:49:37 GMT", "Sun,\t06 Nov 1994 08:49:37 GMT",
+        "Sun Nov 6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 32 Nov 1994 08:49:37 GMT", "", "0", "-1",
+    ])
+    func `malformed dates are not exact`(text: String) {
+        #expect(HTTPDate.parseExactly(text, now: Self.now) == nil)
+    }
+
     @Test(arguments: [("75", 2075), ("76", 1976), ("25", 2025), ("00", 2000), ("99", 1999)])
     func `a year of two digits is at most fifty years ahead`(digits: String, year: Int) {
         let short = HTTPDate.parse("Sunday, 06-Nov-\(digits) 08:49:37 GMT", now: Self.now)

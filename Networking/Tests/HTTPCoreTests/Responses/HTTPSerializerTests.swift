@@ -76,6 +76,19 @@ import Testing
         #expect(failure(.json(Item.self), body, response(200, type)) == expected)
     }
 
+    @Test(arguments: [204, 205, 200]) func `a response without a body is nil for an optional value`(status: Int) throws
+    {
+        let empty = response(status, status == 200 ? "application/json" : nil)
+        #expect(try HTTPSerializer.json(Item?.self).value(Data(), empty, url: "") == nil)
+        #expect(try HTTPSerializer.propertyList([Item]?.self).value(Data(), empty, url: "") == nil)
+        let full = response(200, "application/json")
+        #expect(
+            try HTTPSerializer.json(Item?.self).value(Data(#"{"name":"a"}"#.utf8), full, url: "") == Item(name: "a"))
+        #expect(try HTTPSerializer.json(Item?.self).value(Data("null".utf8), full, url: "") == nil)
+        #expect(failure(.json([Item].self), "", empty) == "empty")
+        #expect(failure(.json(Item?.self), "", response(500)) == "status 500")
+    }
+
     @Test func `JSON is decoded with the caller's decoder`() throws {
         let serializer = HTTPSerializer.json(Date.self) {
             let decoder = JSONDecoder()
