@@ -6,7 +6,7 @@ extension ImageHeader {
     static func jpeg(_ bytes: [UInt8]) throws(ImageError) -> Self {
         var reader = ByteReader(bytes)
         _ = reader.skip(2)
-        while let marker = try nextMarker(&reader) {
+        while let marker = soughtMarker(&reader) {
             switch marker {
             case 0x01, 0xD0...0xD8: continue
             case 0xD9, 0xDA: throw .undecodable(.jpeg, reason: "there is no frame header before the image")
@@ -72,7 +72,8 @@ extension ImageHeader {
         }
     }
 
-    /// Returns the next marker behind the data of a scan, or behind stray bytes, which decoders skip. Returns nil at the end.
+    /// Returns the next marker behind the data of a scan, or behind stray bytes; nil at the end. As libjpeg does, it skips a zero
+    /// after 0xFF, and finds markers in the bytes that a segment of this number would contain.
     private static func soughtMarker(_ reader: inout ByteReader) -> Int? {
         while reader.seek(to: 0xFF) {
             while reader.peek() == 0xFF { _ = reader.byte() }
@@ -80,18 +81,6 @@ extension ImageHeader {
             if marker != 0 { return marker }
         }
         return nil
-    }
-
-    /// Returns the next marker, or nil at the end of the data.
-    private static func nextMarker(_ reader: inout ByteReader) throws(ImageError) -> Int? {
-        guard let start = reader.byte() else { return nil }
-        // Any number of 0xFF bytes can precede a marker.
-        while start == 0xFF, reader.peek() == 0xFF { _ = reader.byte() }
-        // libjpeg skips a zero after 0xFF, and finds markers in the bytes that a segment of this number would contain.
-        guard start == 0xFF, reader.peek() != 0 else {
-            throw .undecodable(.jpeg, reason: "there is no marker at byte \(reader.position - 1)")
-        }
-        return reader.byte()
     }
 
     /// Returns false if the data ends before the end of the segment.

@@ -96,8 +96,17 @@ struct ImageHeaderTests {
         // A decoder skips the comment with the small size. A segment of the number zero would end inside of the comment.
         let comment = [0xFF, 0xFE] + ImageFiles.big(small.count + 2, 2) + small
         let hiding = ImageFiles.big(2 + large.count + 4, 2)
-        #expect(throws: ImageError.self) { try ImageHeader([0xFF, 0xD8, 0xFF, 0x00] + hiding + large + comment) }
+        #expect(try size([0xFF, 0xD8, 0xFF, 0x00] + hiding + large + comment) == [60_000, 60_000, 1])
         #expect(try size([0xFF, 0xD8, 0xFF, 0xFF, 0xFF, 0x01] + large + comment) == [60_000, 60_000, 1])
+    }
+
+    /// Some cameras write them. libjpeg skips them with a warning.
+    @Test(arguments: [[1, 2, 3], [0], [0xFF, 0], [0xFF, 0, 7], Array(repeating: 9, count: 1000)] as [[UInt8]])
+    func `stray bytes between the segments of a JPEG are skipped`(stray: [UInt8]) throws {
+        let file = ImageFiles.jpeg(640, 480)
+        // A short APP14.
+        let segment: [UInt8] = [0xFF, 0xEE, 0, 4, 1, 2]
+        #expect(try size(Array(file.prefix(2)) + segment + stray + segment + stray + file.dropFirst(2)) == [640, 480, 1])
     }
 
     @Test(arguments: samples)
