@@ -26,7 +26,7 @@ final class ConditionGate: OperationGate {
 
     func waits(_ operation: Operation, in queue: OperationQueue) {
         let isNew = operation.word.lifecycle.phase == .entering
-        if isNew, queue.inheritsTaskContext, context == nil { Self.keep(.ofCaller(), for: operation) }
+        if isNew, queue.inheritsTaskContext { Self.keep(.ofCaller(), for: operation) }
     }
 
     /// Called when a condition was added. The operation may be in a queue already.
@@ -54,10 +54,13 @@ final class ConditionGate: OperationGate {
             guard gate.satisfied < gate.conditions.count else { return .passes }
             gate.test = .underWay(nil)
             gate.tests += 1
-            let (untested, number, context) = (gate.conditions[gate.satisfied...], gate.tests, gate.context.take())
+            let (untested, number) = (gate.conditions[gate.satisfied...], gate.tests)
             // After the operation has returned its slot: the test may end at once, and then evaluates the readiness.
             return .waits { executor in
-                guard let context else { return Self.begin(untested, number, of: operation, on: executor) }
+                // Taken here: an operation that ends before this call releases the values.
+                guard let context = operation.withGate(ConditionGate.self, { $0.context.take() }) ?? nil else {
+                    return Self.begin(untested, number, of: operation, on: executor)
+                }
                 context.use {
                     // For conditions that are added during the test.
                     Self.keep(.ofCaller(), for: operation)

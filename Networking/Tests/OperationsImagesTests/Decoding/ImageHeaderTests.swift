@@ -106,7 +106,8 @@ struct ImageHeaderTests {
         let file = ImageFiles.jpeg(640, 480)
         // A short APP14.
         let segment: [UInt8] = [0xFF, 0xEE, 0, 4, 1, 2]
-        #expect(try size(Array(file.prefix(2)) + segment + stray + segment + stray + file.dropFirst(2)) == [640, 480, 1])
+        #expect(
+            try size(Array(file.prefix(2)) + segment + stray + segment + stray + file.dropFirst(2)) == [640, 480, 1])
     }
 
     @Test(arguments: samples)
