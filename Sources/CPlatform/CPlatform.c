@@ -22,6 +22,7 @@ void cplatform_at_thread_end(pthread_key_t key, void *object) { pthread_setspeci
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 // A new thread inherits the signal mask, the affinity, the scheduling policy and the nice value of the thread that creates it. So
@@ -43,10 +44,10 @@ static pthread_once_t process_is_read = PTHREAD_ONCE_INIT, processors_are_read =
 __attribute__((constructor)) static void note_mask(void) { pthread_sigmask(SIG_BLOCK, NULL, &process.mask); }
 
 // Only a file tells the mask of another thread. Its first 64 signals are all that Linux has.
-static void read_mask(void) {
+static bool read_blocked_signals(unsigned long long *bits) {
     char text[4096];
     int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return;
+    if (file < 0) return false;
     size_t length = 0;
     for (;;) {
         ssize_t count = read(file, text + length, sizeof text - 1 - length);
@@ -57,8 +58,18 @@ static void read_mask(void) {
     close(file);
     text[length] = 0;
     const char *line = strstr(text, "\nSigBlk:");
-    unsigned long long bits;
-    if (!line || sscanf(line, "\nSigBlk: %llx", &bits) != 1) return;
+    return line && sscanf(line, "\nSigBlk: %llx", bits) == 1;
+}
+
+static void read_mask(void) {
+    // While the first thread creates a thread, the C library blocks all signals in it for a moment, its own two included, which a
+    // program cannot block.
+    const unsigned long long own = 3ULL << 31;
+    unsigned long long bits = own;
+    for (int attempt = 0; bits & own; attempt++) {
+        if (attempt > 1000 || !read_blocked_signals(&bits)) return;
+        if (bits & own) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
     sigemptyset(&process.mask);
     for (int signal = 1; signal <= 64; signal++)
         if (bits >> (signal - 1) & 1) sigaddset(&process.mask, signal);

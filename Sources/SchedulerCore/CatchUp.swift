@@ -17,6 +17,8 @@ public struct CatchUp<Timer> {
     private var timers: [(deadline: UInt64, timer: Timer)] = []
     private var next = 0
     private var turnsLeft = 0
+    /// The time of the next turn.
+    public private(set) var nextTurn: UInt64 = 0
 
     public init() {}
 
@@ -31,11 +33,15 @@ public struct CatchUp<Timer> {
             return due.map(\.timer)
         }
         (timers, next, turnsLeft) = (due, 0, Self.turns)
-        return takeTurn()
+        nextTurn = now
+        return takeTurn(at: now)
     }
 
-    /// Returns the timers of the next turn.
-    public mutating func takeTurn() -> [Timer] {
+    /// Returns the timers of the next turn; none before its time.
+    public mutating func takeTurn(at now: UInt64) -> [Timer] {
+        // After the clock has gone back, the time of the next turn may be far away.
+        guard now >= nextTurn || nextTurn - now > Self.turn else { return [] }
+        nextTurn = now + Self.turn
         let first = next
         next += (timers.count - next + turnsLeft - 1) / turnsLeft
         turnsLeft -= 1

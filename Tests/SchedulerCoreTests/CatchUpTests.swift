@@ -10,7 +10,12 @@ import Testing
     private func turns(of deadlines: [UInt64], at now: UInt64) -> [[UInt64]] {
         var catchUp = CatchUp<UInt64>()
         var turns = [catchUp.begin(with: due(deadlines), at: now)]
-        while catchUp.isUnderWay { turns.append(catchUp.takeTurn()) }
+        var now = now
+        while catchUp.isUnderWay {
+            #expect(catchUp.takeTurn(at: now).isEmpty)
+            now += CatchUp<UInt64>.turn
+            turns.append(catchUp.takeTurn(at: now))
+        }
         return turns
     }
 

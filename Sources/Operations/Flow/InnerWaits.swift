@@ -40,6 +40,8 @@ struct InnerWaits {
     /// The number of threads that run blocks of the operation; 1 unless it has several blocks. The child tasks of an async
     /// operation are not known.
     var blocks = 1
+    /// The number of sleeps of the code. They end by themselves, and may end the other waits, as time limits do.
+    var sleeps = 0
 
     mutating func begin(_ subject: Subject, at now: UInt64) {
         let count = waits.remove(subject.key)?.count ?? 0
@@ -55,7 +57,9 @@ struct InnerWaits {
     var all: [Wait] { waits.elements }
 
     /// The waits, if all known code of the operation waits. Otherwise an empty array.
-    var ofAllCode: [Wait] { waits.elements.reduce(0) { $0 + $1.count } < blocks ? [] : waits.elements }
+    var ofAllCode: [Wait] {
+        sleeps > 0 || waits.elements.reduce(0) { $0 + $1.count } < blocks ? [] : waits.elements
+    }
 }
 
 extension Operation {
@@ -114,6 +118,16 @@ extension ThreadContext {
         queue?.watchWaits()
         await body()
         operation.endsWait(for: subject)
+    }
+}
+
+extension ThreadContext {
+    /// Notes the sleep for the operation that the current task is part of, while `body` suspends the task.
+    static func noteSleep(while body: () async throws -> Void) async throws {
+        guard let operation = ofCurrentTask?.operation else { return try await body() }
+        operation.ownAttachments.withExtras { $0.innerWaits.sleeps += 1 }
+        defer { operation.attachments?.withLock { $0.extras?.innerWaits.sleeps -= 1 } }
+        try await body()
     }
 }
 

@@ -51,8 +51,8 @@ extension Operation {
     enum CancellationOfWait {
         /// It ends the wait, unless the work has started (rule A15).
         case endsWait
-        /// The caller has a handler, which calls `abandon(_:)`.
-        case isHandled(TaskWait)
+        /// It cancels the operation, too. The caller has a handler, which calls `cancel()` and `abandon(_:)`.
+        case cancelsOperation(TaskWait)
         case hasNoEffect
     }
 
@@ -73,23 +73,29 @@ extension Operation {
             case .endsWait:
                 let wait = TaskWait()
                 await withTaskCancellationHandler {
-                    await suspendUntilFinished(wait, mayEndEarly: true)
+                    await suspendUntilFinished(wait) { abandon(wait) }
                 } onCancel: {
                     abandon(wait)
                 }
-            case .isHandled(let wait): await suspendUntilFinished(wait, mayEndEarly: true)
-            case .hasNoEffect: await suspendUntilFinished(TaskWait(), mayEndEarly: false)
+            case .cancelsOperation(let wait):
+                await suspendUntilFinished(wait) {
+                    // The handler may not have run yet, and does not run any more when the wait has ended.
+                    cancel()
+                    abandon(wait)
+                }
+            case .hasNoEffect: await suspendUntilFinished(TaskWait()) {}
             }
         }
         return hasLeft
     }
 
-    private final func suspendUntilFinished(_ wait: TaskWait, mayEndEarly: Bool) async {
+    /// - Parameter endEarly: Called if the task was cancelled before the wait could be abandoned.
+    private final func suspendUntilFinished(_ wait: TaskWait, orIfCancelled endEarly: () -> Void) async {
         guard !hasLeft else { return }
         await withUnsafeContinuation { continuation in
             if !enlist(.task(wait), as: { wait.continuation = continuation }) { return continuation.resume() }
             // A cancellation before this thread had enlisted the wait has abandoned nothing.
-            if mayEndEarly, Task.isCancelled { abandon(wait) }
+            if Task.isCancelled { endEarly() }
         }
     }
 
@@ -220,10 +226,13 @@ extension OperationQueue {
 
     func checkWaitForAll() throws(OperationError) {
         try ThreadContext.current.checkCallers { frame throws(OperationError) in try checkWaitForAll(in: frame) }
-        guard self === OperationQueue.main, MainThread.isCurrent, !withState({ $0.machine.schedule.isEmpty }) else {
-            return
+        guard self === OperationQueue.main, MainThread.isCurrent else { return }
+        // A classic asynchronous operation that executes may end elsewhere.
+        let needsThread = withState { state in
+            let running = state.runningOperations
+            return running.count < state.machine.schedule.count || running.contains { $0 is AsyncOperation }
         }
-        throw .waitsForMainQueue(operation: "all operations")
+        if needsThread { throw .waitsForMainQueue(operation: "all operations") }
     }
 
     private func checkWaitForAll(in frame: ThreadContext.Frame) throws(OperationError) {

@@ -10,7 +10,6 @@ final class ConcurrentBlocks: WorkSource {
     /// The operation and its surroundings on the thread that starts it, outermost first. They exist while a block runs, because
     /// the starter waits for all blocks. A helper that comes later uses none of them, and keeps none alive.
     private let frames: [ThreadContext.Frame]
-    private let operation: Unmanaged<BlockOperation>
     private let starter = Parker()
     private let level: ServiceLevel
     let threadName: String?
@@ -30,8 +29,6 @@ final class ConcurrentBlocks: WorkSource {
         // `main()` may also be called outside `start()`.
         if !context.isRunning(operation) { frames.append(.init(operation: .passUnretained(operation), queue: nil)) }
         self.frames = frames
-        self.operation = .passUnretained(operation)
-        operation.changeBlocks(by: blocks.count - 1)
         threadName = context.innermostQueue?.takeUnretainedValue().threadName ?? "block operation"
         level = context.withWorker { $0.level } ?? .normal
     }
@@ -40,12 +37,20 @@ final class ConcurrentBlocks: WorkSource {
 
     func run() {
         if let host = ThreadContext.current.innermostQueue?.takeUnretainedValue().host { return runAlone(by: host) }
+        changeBlocks(by: state.withLock { $0.unfinished } - 1)
         runBlocks()
         let mustSleep = state.withLock { state in
             state.starterSleeps = state.unfinished > 0
             return state.starterSleeps
         }
         if mustSleep { Worker.block(on: starter) }
+        // This thread continues with the code around the blocks.
+        changeBlocks(by: 1)
+    }
+
+    /// Changes the number of threads that run code of the operation and of those around it. They exist while a block runs.
+    private func changeBlocks(by number: Int) {
+        for frame in frames { frame.operation._withUnsafeGuaranteedRef { $0.changeBlocks(by: number) } }
     }
 
     /// Runs the blocks one after the other on this thread, in the order that the host chooses. The host has no other
@@ -74,8 +79,7 @@ final class ConcurrentBlocks: WorkSource {
 
     private func runBlocks() {
         while runBlock() {
-            // The starter waits for this block, and so the operation exists.
-            operation._withUnsafeGuaranteedRef { $0.changeBlocks(by: -1) }
+            changeBlocks(by: -1)
             if state.withLock({ $0.finishedOne() }) { starter.unpark() }
         }
     }

@@ -99,7 +99,9 @@ public final class TaskOperation<Success: Sendable>: ClosureOperation, @unchecke
     ///   - raises: Whether the task raises the operation to its own priority.
     @usableFromInline
     func value(for wait: TaskWait, raises: Bool) async throws -> Success {
-        guard try await waitUntilFinished(inAnyQueue: raises, .isHandled(wait)) else { throw CancellationError() }
+        guard try await waitUntilFinished(inAnyQueue: raises, .cancelsOperation(wait)) else {
+            throw CancellationError()
+        }
         return try finishedResult.get()
     }
 }

@@ -44,6 +44,8 @@ extension OperationQueue {
         var expectsAnnouncement = false
         /// The value of `starts` at which a stall was reported last.
         var reportedAt: Int?
+        /// The numbers of starts and of running operations at the last change, and its time.
+        var rest: (starts: Int, running: Int, since: UInt64)?
         var observers = ObserverState()
         /// The rules besides dependencies, priorities and the limit. See `QueuePolicy`.
         var policies = QueuePolicies()

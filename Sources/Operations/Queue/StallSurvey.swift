@@ -118,7 +118,9 @@ struct StallSurvey {
 
     /// Visits an executing operation. A group proceeds when its children do, and a retry operation when its attempt does.
     private mutating func visitExecuting(_ index: Int, _ operation: Operation) {
-        let parts = ((operation as? AsyncOperation)?.unfinishedParts ?? []).map { position(of: $0) }
+        // The parts of a group that is about to start wait for the group.
+        let hasStarted = operation.word.lifecycle.phase == .executing
+        let parts = ((hasStarted ? operation as? AsyncOperation : nil)?.unfinishedParts ?? []).map { position(of: $0) }
         let waits = operation.waitsOfAllCode
         guard !parts.isEmpty || !waits.isEmpty else { return settle(index, .moves, .executing) }
         nodes[index].waitsFor = parts + waits.map { position(of: $0.subject) }

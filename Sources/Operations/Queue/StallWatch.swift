@@ -30,9 +30,18 @@ final class StallWatch: Timer, @unchecked Sendable {
 extension OperationQueue {
     /// Starts a timer, unless there is one. Called with the state locked, whenever the queue may have come to rest.
     func watchForStall(_ state: inout State, isSecondLook: Bool = false) {
+        noteRest(&state)
         guard state.stallWatch == nil, state.stallDelay > .zero, isAtRest(state), state.reportedAt != state.starts
         else { return }
         beginWatch(&state, isSecondLook: isSecondLook)
+    }
+
+    /// Records since when no operation has started or ended. The timer may be that of an earlier wait.
+    private func noteRest(_ state: inout State) {
+        guard state.stallDelay > .zero, isBlocked(state) else { return }
+        let (starts, running) = (state.starts, state.machine.schedule.running)
+        if let rest = state.rest, rest.starts == starts, rest.running == running { return }
+        state.rest = (starts, running, MonotonicClock.now)
     }
 
     private func beginWatch(_ state: inout State, isSecondLook: Bool = false, after delay: Duration? = nil) {
@@ -55,7 +64,12 @@ extension OperationQueue {
     /// One timer serves all waits that begin before it fires. It reads the waits after it has cleared the flag, and each wait is
     /// recorded before the flag is read. The lock of the record orders the two, and for the main thread their sequential consistency.
     final func watchWaits() {
-        if !isWatched.load(ordering: .sequentiallyConsistent) { withState { beginWatch(&$0) } }
+        guard !isWatched.load(ordering: .sequentiallyConsistent) else { return }
+        withState { state in
+            // The code that waits has continued after an earlier stall.
+            state.reportedAt = nil
+            beginWatch(&state)
+        }
     }
 
     /// Whether the queue cannot start an operation, and no operation runs, except operations that have yet to announce
@@ -79,14 +93,16 @@ extension OperationQueue {
     }
 
     fileprivate func check(_ watch: StallWatch) {
-        let found: (isBlocked: Bool, running: [Operation])? = withState { state in
+        let found: (isBlocked: Bool, running: [Operation], restsSince: UInt64)? = withState { state in
             guard state.stallWatch === watch else { return nil }
             _ = endWatch(&state)
-            return (isBlocked(state) && state.starts == watch.starts, state.runningOperations)
+            noteRest(&state)
+            let isBlocked = isBlocked(state) && state.starts == watch.starts
+            return (isBlocked, state.runningOperations, state.rest?.since ?? 0)
         }
         guard let found else { return }
         if watch.isLate { return withState { beginWatch(&$0, isSecondLook: watch.isSecondLook) } }
-        let running = RunningOperations(found.running)
+        let running = RunningOperations(found.running, restingSince: found.restsSince)
         let mustWait = found.isBlocked ? running.mustWait(for: stallDelay, isSecondLook: watch.isSecondLook) : .forAny
         // Something outside the queue may still move, such as a dependency in another queue.
         guard case .no = mustWait, let report = stallReport() else {
@@ -94,9 +110,10 @@ extension OperationQueue {
                 // Operations that have started since set their own timer.
                 if !running.hasSilent, state.starts == watch.starts { state.expectsAnnouncement = false }
                 let isSecondLook = if case .forAnnouncements = mustWait { state.starts == watch.starts } else { false }
-                if running.hasWaits || state.kind.isMain && MainThread.isWaiting {
-                    let delay: Duration? = if case .forYoungWait(let rest) = mustWait { rest } else { nil }
-                    if state.reportedAt != state.starts { beginWatch(&state, isSecondLook: isSecondLook, after: delay) }
+                if case .forYoungRest(let rest) = mustWait {
+                    if state.reportedAt != state.starts { beginWatch(&state, after: rest) }
+                } else if running.hasWaits || state.kind.isMain && MainThread.isWaiting {
+                    if state.reportedAt != state.starts { beginWatch(&state, isSecondLook: isSecondLook) }
                 } else {
                     watchForStall(&state, isSecondLook: isSecondLook)
                 }
@@ -157,7 +174,7 @@ extension OperationQueue {
             state.stallDelay = delay
             watchForStall(&state)
             // The operations may wait since before the change.
-            if old != nil { beginWatch(&state) }
+            if old != nil || state.machine.schedule.running > 0 { beginWatch(&state) }
             return old
         }
         if let old { Monitor.shared.cancel(old) }
@@ -208,14 +225,15 @@ private struct RunningOperations {
     /// Whether an operation has ended, and has not announced its end.
     private var hasEndedSilently = false
     private(set) var hasWaits = false
-    /// The time at which the last wait began.
-    private var lastWait: UInt64 = 0
+    /// The time at which the last wait began, or the last operation started or ended.
+    private var lastChange: UInt64
 
     enum Wait {
         case no
         /// Operations have ended, and may be about to announce it. The check may come between the two.
         case forAnnouncements
-        case forYoungWait(rest: Duration)
+        /// The delay is not over.
+        case forYoungRest(rest: Duration)
         /// An operation moves.
         case forAny
     }
@@ -223,13 +241,14 @@ private struct RunningOperations {
     /// Whether all are groups or retries, which report stalls of their parts themselves.
     private let isOfParts: Bool
 
-    init(_ operations: [Operation]) {
+    init(_ operations: [Operation], restingSince since: UInt64) {
+        lastChange = since
         isOfParts = !operations.isEmpty && operations.allSatisfy { ($0 as? AsyncOperation)?.innerQueue != nil }
         for operation in operations {
             let waits = operation.waitsOfAllCode
             if let last = waits.map(\.since).max() {
                 hasWaits = true
-                lastWait = max(lastWait, last)
+                lastChange = max(lastChange, last)
             } else if (operation as? AsyncOperation)?.innerQueue != nil {
                 // The inner queue watches the parts, and the survey follows them.
                 continue
@@ -245,8 +264,8 @@ private struct RunningOperations {
     func mustWait(for delay: Duration, isSecondLook: Bool) -> Wait {
         if moving > 0 || isOfParts { return .forAny }
         if hasEndedSilently, !isSecondLook { return .forAnnouncements }
-        let age = MonotonicClock.elapsed(since: lastWait)
-        if lastWait > 0, age < delay.wholeNanoseconds { return .forYoungWait(rest: delay - .nanoseconds(age)) }
+        let age = MonotonicClock.elapsed(since: lastChange)
+        if age < delay.wholeNanoseconds { return .forYoungRest(rest: delay - .nanoseconds(age)) }
         return .no
     }
 }

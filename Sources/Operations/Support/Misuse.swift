@@ -1,8 +1,8 @@
 /// A programming error in the use of an operation or a queue.
 ///
 /// Where Apple's systems raise `NSInvalidArgumentException`, a plain member stops the process with the `description` of
-/// this error. The variant whose name begins with `try` throws the error and changes nothing. A message contains the code of
-/// its rule, for example (M1).
+/// this error. The variant whose name begins with `try` throws the error and changes nothing. The codes are those of the rules
+/// in `Documentation/Conformance.md`, for example M1.
 public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// An operation was started while it executes (M1).
     case startedWhileExecuting(operation: String)

@@ -67,10 +67,12 @@ private final class Sleeper: Timer, @unchecked Sendable {
             return try Task.checkCancellation()
         }
         let sleeper = Sleeper(clock, deadline: deadline)
-        try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { sleeper.begin($0) }
-        } onCancel: {
-            sleeper.cancel()
+        try await ThreadContext.noteSleep {
+            try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation { sleeper.begin($0) }
+            } onCancel: {
+                sleeper.cancel()
+            }
         }
     }
 

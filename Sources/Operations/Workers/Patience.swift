@@ -40,7 +40,8 @@ struct Patience {
     private mutating func spinLong(_ condition: () -> Bool, _ isWanted: () -> Bool) -> Bool {
         let start = MonotonicClock.now
         // The number of looks ends the wait if the clock stands still.
-        for _ in 0..<Self.mostLooks where MonotonicClock.elapsed(since: start) < longestWait && !isWanted() {
+        for _ in 0..<Self.mostLooks {
+            guard MonotonicClock.elapsed(since: start) < longestWait, !isWanted() else { break }
             if Processor.spin(until: condition) { return true }
         }
         longWaitEnded()

@@ -61,8 +61,10 @@ final class Timers: Sendable {
 
         /// The time of the suspending clock at which the monitor has to look; the largest time without timers.
         fileprivate var nextLook: UInt64 {
-            if lateSuspending.isUnderWay || lateContinuous.isUnderWay {
-                return TimerClock.suspending.deadline(after: CatchUp<Timer>.turn)
+            if lateSuspending.isUnderWay { return lateSuspending.nextTurn }
+            if lateContinuous.isUnderWay {
+                return TimerClock.suspending.deadline(
+                    after: TimerClock.continuous.delay(until: lateContinuous.nextTurn))
             }
             let first = suspending.earliest ?? .max
             guard let other = continuous.earliest else { return first }
@@ -87,9 +89,9 @@ final class Timers: Sendable {
         private static func removeDue(
             from heap: inout DeadlineHeap<Timer>, _ late: inout CatchUp<Timer>, of clock: TimerClock
         ) -> [Timer] {
-            if late.isUnderWay { return late.takeTurn() }
-            guard heap.count > 0 else { return [] }
+            guard late.isUnderWay || heap.count > 0 else { return [] }
             let now = clock.now
+            if late.isUnderWay { return late.takeTurn(at: now) }
             var due: [(UInt64, Timer)] = []
             while let timer = heap.removeFirst(dueBy: now) { due.append((timer.deadline, timer)) }
             return late.begin(with: due, at: now)

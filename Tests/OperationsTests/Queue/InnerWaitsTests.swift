@@ -206,6 +206,69 @@ import Glibc
         #expect(watched.queue.explain(waiting).reasons == [.finished])
     }
 
+    @Test func `a sleep, and a wait beside a sleep of another child task, are no stall`() async {
+        let watched = watched("sleeping", width: 1, delay: .milliseconds(1))
+        let queue = watched.queue
+        let begun = AsyncGate()
+        let operation = queue.addTask(name: "sleeps") {
+            Task(executorPreference: queue) {}
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await TaskOperation {}.value }
+                group.addTask {
+                    begun.open()
+                    try await OperationClock().sleep(for: .seconds(1000))
+                }
+                try await group.next()
+            }
+        }
+        await begun.pass()
+        while !(operation.attachments?.withLock { $0.extras?.innerWaits.sleeps == 1 } ?? false) { await Task.yield() }
+        await withUnsafeContinuation { continuation in
+            _ = TestThread {
+                StallObserver.letTimersPass()
+                continuation.resume()
+            }
+        }
+        #expect(watched.reports.isEmpty && queue.stallReport() == nil)
+        operation.cancel()
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(operation.operationsAwaitedInside.isEmpty)
+    }
+
+    @Test func `the second stall of the same running operation is reported too`() {
+        let watched = watched("twice")
+        let other = OperationQueue()
+        other.isSuspended = true
+        let (first, second) = (BlockOperation {}, BlockOperation {})
+        (first.name, second.name) = ("first", "second")
+        other.addOperation(first)
+        watched.queue.addOperation {
+            first.waitUntilFinished()
+            second.waitUntilFinished()
+        }
+        #expect(watched.report().blocked[0].reasons.contains(.awaits("BlockOperation 'first'")))
+        other.isSuspended = false
+        first.waitUntilFinished()
+        while watched.reports.count < 2 { Processor.yield() }
+        #expect(watched.reports[1].blocked[0].reasons.contains(.awaits("BlockOperation 'second'")))
+        second.start()
+        watched.queue.waitUntilAllOperationsAreFinished()
+        #expect(watched.reports.count == 2)
+    }
+
+    @Test func `the main thread may wait for an asynchronous operation of the main queue that another thread ends`()
+        async
+    {
+        await #expect(processExitsWith: .success) {
+            await MainActor.run {
+                let operation = EndedElsewhere()
+                OperationQueue.main.addOperation(operation)
+            }
+            while !EndedElsewhere.hasStarted.withLock({ $0 }) { await Task.yield() }
+            await MainActor.run { blocking { OperationQueue.main.waitUntilAllOperationsAreFinished() } }
+        }
+    }
+
     @Test(arguments: [false, true])
     func `an operation that awaits a task of its own serial queue is a stall`(movesItself: Bool) async {
         let watched = watched("own", width: 1)
@@ -289,6 +352,34 @@ import Glibc
         mayEnd.open()
         await operation.waitUntilFinished()
         #expect(operation.operationsAwaitedInside.isEmpty)
+    }
+}
+
+/// An operation that a thread ends some time after its start.
+private final class EndedElsewhere: Operations.Operation, @unchecked Sendable {
+    static let hasStarted = Guarded(false)
+    private let state = Guarded((isExecuting: false, isFinished: false))
+
+    override var isAsynchronous: Bool { true }
+    override var isExecuting: Bool { state.withLock { $0.isExecuting } }
+    override var isFinished: Bool { state.withLock { $0.isFinished } }
+
+    override func start() {
+        change(\.isExecuting) { $0.isExecuting = true }
+        Self.hasStarted.withLock { $0 = true }
+        _ = TestThread {
+            while !MainThread.isWaiting { Processor.yield() }
+            self.change(\.isExecuting) { $0.isExecuting = false }
+            self.change(\.isFinished) { $0.isFinished = true }
+        }
+    }
+
+    private func change(
+        _ path: KeyPath<EndedElsewhere, Bool>, _ body: (inout (isExecuting: Bool, isFinished: Bool)) -> Void
+    ) {
+        willChangeValue(for: path)
+        state.withLock { body(&$0) }
+        didChangeValue(for: path)
     }
 }
 
