@@ -30,15 +30,15 @@ final class StallWatch: Timer, @unchecked Sendable {
 extension OperationQueue {
     /// Starts a timer, unless there is one. Called with the state locked, whenever the queue may have come to rest.
     func watchForStall(_ state: inout State, isSecondLook: Bool = false) {
-        noteRest(&state)
-        guard state.stallWatch == nil, state.stallDelay > .zero, isAtRest(state), state.reportedAt != state.starts
+        guard state.stallWatch == nil else { return noteRest(&state) }
+        guard state.stallDelay > .zero, isAtRest(state), state.reportedAt != state.starts
         else { return }
         beginWatch(&state, isSecondLook: isSecondLook)
     }
 
     /// Records since when no operation has started or ended. The timer may be that of an earlier wait.
     private func noteRest(_ state: inout State) {
-        guard state.stallDelay > .zero, isBlocked(state) else { return }
+        guard isBlocked(state) else { return }
         let (starts, running) = (state.starts, state.machine.schedule.running)
         if let rest = state.rest, rest.starts == starts, rest.running == running { return }
         state.rest = (starts, running, MonotonicClock.now)
@@ -46,6 +46,7 @@ extension OperationQueue {
 
     private func beginWatch(_ state: inout State, isSecondLook: Bool = false, after delay: Duration? = nil) {
         guard state.stallWatch == nil, state.stallDelay > .zero else { return }
+        noteRest(&state)
         let delay = delay ?? state.stallDelay
         let watch = StallWatch(self, starts: state.starts, isSecondLook: isSecondLook, after: delay)
         state.stallWatch = watch
