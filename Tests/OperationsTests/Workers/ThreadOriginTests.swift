@@ -132,7 +132,13 @@ private struct ThreadState: Equatable, Sendable {
     var firstProcessor: Int
 
     static var ofThisThread: ThreadState { ThreadState(thread: 0, status: "/proc/thread-self/status") }
-    static var ofProcess: ThreadState { ThreadState(thread: getpid(), status: "/proc/self/status") }
+    static var ofProcess: ThreadState {
+        while true {
+            let state = ThreadState(thread: getpid(), status: "/proc/self/status")
+            // The C library blocks all signals, its own two included, in a thread that is creating another one.
+            if state.mask & 3 << 31 == 0 { return state }
+        }
+    }
 
     private init(thread: pid_t, status: String) {
         let line = Processor.contents(of: status)?.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
