@@ -26,6 +26,14 @@ struct InnerWaits {
             case .queue(let queue): UInt(bitPattern: Unmanaged.passUnretained(queue).toOpaque())
             }
         }
+
+        /// The subject in explanations.
+        var text: String {
+            switch self {
+            case .operation(let operation): operation.label
+            case .queue(let queue): "all operations of queue '\(queue.readName() ?? "")'"
+            }
+        }
     }
 
     struct Wait {

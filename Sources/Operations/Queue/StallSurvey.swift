@@ -180,15 +180,8 @@ struct StallSurvey {
         } else if view.isThrottled {
             settle(index, .moves, .rateLimit(queue: view.name))
         } else if queue === OperationQueue.main, !view.isFull, let subject = MainThread.subject {
-            let reason = Self.reason(subject)
-            let text =
-                switch reason {
-                case .awaits(let name): name
-                case .awaitsQueue(let name): "all operations of queue '\(name)'"
-                default: reason.description
-                }
             nodes[index].waitsFor.append(position(of: subject))
-            ownReasons[index].append(.mainThread(waitsFor: text))
+            ownReasons[index].append(.mainThread(waitsFor: subject.text))
         } else {
             noteFullPlace(view.isFull ? Place(kind: .slot, queue: queue) : nil, .slot, at: index)
         }
