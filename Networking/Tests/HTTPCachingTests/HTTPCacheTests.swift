@@ -86,6 +86,40 @@ import TestSupport
         #expect(await cache.outcome(get("/a", "Accept: y")) == other)
     }
 
+    @Test(
+        arguments: Place.allCases,
+        [HTTPCachePolicy.onlyIfCached, .returnCacheElseLoad, .fallBackOnFailure, .revalidate])
+    func `no policy serves a cookie that the response forbids to reuse`(place: Place, policy: HTTPCachePolicy)
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let cache = try cache(place, directory)
+        let control = "Cache-Control: max-age=60, no-cache=\"Set-Cookie\""
+        await cache.load(get(), answer(200, control, "ETag: \"a\"", "Set-Cookie: id=1", "X-A: 1"))
+        func head(at now: Date) async -> HTTPFields? {
+            switch await cache.answer(to: get(), policy: policy, now: now) {
+            case .serve(let served): served.response.headerFields
+            case .load(let load): (load.stored ?? load.fallback(at: now))?.response.headerFields
+            case .refuse: nil
+            }
+        }
+        let first = try #require(await head(at: at(1)))
+        #expect(!first.contains(.setCookie) && first[.init("X-A")!] == "1")
+
+        guard case .load(let load) = await cache.answer(to: get(), now: at(2)), let stored = load.stored else {
+            Issue.record("not checked")
+            return
+        }
+        let update = answer(304, "ETag: \"a\"", "Set-Cookie: id=2")
+        let fresh = await cache.refresh(stored, with: update, to: get(), requestTime: at(2), responseTime: at(2))
+        #expect(fresh?.response.headerFields[.setCookie] == "id=2", "the server sent it to this request")
+        #expect(try #require(await head(at: at(3))).contains(.setCookie) == false)
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory.path) where name.contains("sqlite") {
+            let content = try Data(contentsOf: URL(fileURLWithPath: "\(directory.path)/\(name)"))
+            #expect(content.range(of: Data("id=".utf8)) == nil)
+        }
+    }
+
     @Test func `variants are stored side by side, and each request gets its variant`() async throws {
         let cache = HTTPCache.inMemory()
         for language in ["de", "en"] {

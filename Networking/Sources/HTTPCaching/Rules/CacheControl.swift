@@ -2,12 +2,12 @@ import HTTPCore
 package import HTTPTypes
 
 /// The `Cache-Control` of a request or a response (RFC 9111 §5.2, RFC 5861, RFC 8246). The parser accepts every input
-/// and skips unknown directives. The first of several equal directives wins, and an invalid number has the most
+/// and skips unknown directives. The most cautious of several equal directives wins, and an invalid number has the most
 /// cautious meaning.
 package struct CacheControl: Equatable, Sendable {
-    /// The directives by their lowercase names. The value is the argument without quotation marks, or nil if the
-    /// directive has no argument.
-    private var directives: [String: String?] = [:]
+    /// The arguments of the directives by their lowercase names, in order and without quotation marks. The argument is
+    /// nil for a directive without one.
+    private var directives: [String: [String?]] = [:]
 
     /// The greatest number of seconds. A greater number counts as this value (RFC 9111 §1.2.2).
     static let mostSeconds = 1 << 31
@@ -26,17 +26,24 @@ package struct CacheControl: Equatable, Sendable {
         guard !fields.contains(.cacheControl), let pragma = HTTPField.Name("Pragma") else { return }
         var other = CacheControl()
         for line in fields[values: pragma] { other.parse(line) }
-        if other.has("no-cache") { directives["no-cache"] = .some(nil) }
+        if other.has("no-cache") { directives["no-cache"] = [nil] }
     }
 
     package func has(_ name: String) -> Bool { directives[name] != nil }
 
-    /// Returns the argument of the directive, or nil if the directive or its argument is missing.
-    package func argument(_ name: String) -> String? { directives[name] ?? nil }
+    /// Returns the first argument of the directive, or nil if the directive has no argument or is missing.
+    package func argument(_ name: String) -> String? { directives[name]?.lazy.compactMap(\.self).first }
 
     package var noStore: Bool { has("no-store") }
     /// Whether the directive is present. A list of field names as argument makes no difference, as in most caches.
     package var noCache: Bool { has("no-cache") }
+    /// The lowercase names of the fields in the argument of `no-cache`, which the cache must not store (§5.2.2.4).
+    package var unreusedFields: Set<String> {
+        let lists = directives["no-cache"]?.compactMap(\.self) ?? []
+        // A quotation mark without a partner is a part of the argument.
+        let names = lists.flatMap { $0.utf8.split { !$0.isTokenByte } }
+        return Set(names.map { String(decoding: $0, as: UTF8.self).lowercased() })
+    }
     package var mustRevalidate: Bool { has("must-revalidate") }
     package var mustUnderstand: Bool { has("must-understand") }
     package var isPublic: Bool { has("public") }
@@ -44,20 +51,20 @@ package struct CacheControl: Equatable, Sendable {
     package var isImmutable: Bool { has("immutable") }
     package var onlyIfCached: Bool { has("only-if-cached") }
     /// The maximum age in seconds, or 0 if the number is invalid.
-    package var maxAge: Int? { seconds("max-age", broken: 0) }
+    package var maxAge: Int? { seconds("max-age", invalid: 0).min() }
     /// The required remaining lifetime in seconds, or the greatest number if the number is invalid.
-    package var minFresh: Int? { seconds("min-fresh", broken: Self.mostSeconds) }
+    package var minFresh: Int? { seconds("min-fresh", invalid: Self.mostSeconds).max() }
     /// The accepted staleness in seconds. Without an argument every staleness is accepted.
-    package var maxStale: Int? {
-        if case .some(.none) = directives["max-stale"] { return .max }
-        return seconds("max-stale", broken: 0)
-    }
+    package var maxStale: Int? { seconds("max-stale", missing: .max, invalid: 0).min() }
     /// The time in seconds after the end of the lifetime, or 0 if the number is invalid.
-    package var staleIfError: Int? { seconds("stale-if-error", broken: 0) }
+    package var staleIfError: Int? { seconds("stale-if-error", invalid: 0).min() }
 
-    private func seconds(_ name: String, broken: Int) -> Int? {
-        guard let argument = directives[name] else { return nil }
-        return argument.flatMap { Self.deltaSeconds($0) } ?? broken
+    /// Returns the number of each occurrence of the directive.
+    private func seconds(_ name: String, missing: Int? = nil, invalid: Int) -> [Int] {
+        directives[name, default: []].map { argument in
+            guard let argument else { return missing ?? invalid }
+            return Self.deltaSeconds(argument) ?? invalid
+        }
     }
 
     /// Returns a number that consists of digits only, limited to `mostSeconds`. Returns nil for other text.
@@ -73,7 +80,7 @@ package struct CacheControl: Equatable, Sendable {
         while !scanner.isAtEnd {
             let name = scanner.text(to: ",", "=").lowercased()
             let argument = scanner.take("=") ? Self.argument(&scanner) : nil
-            if !name.isEmpty, directives[name] == nil { directives[name] = .some(argument) }
+            if !name.isEmpty { directives[name, default: []].append(argument) }
             _ = scanner.take(",")
         }
     }

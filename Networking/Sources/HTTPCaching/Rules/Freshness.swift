@@ -27,10 +27,15 @@ package struct Freshness: Equatable, Sendable {
 
     /// Returns the first value of the field Age (§5.1), or 0 if the value is not a number.
     private static func ageValue(_ stored: StoredResponse) -> Double {
-        guard let value = stored.response.headerFields[values: .age].first?.split(separator: ",").first else {
-            return 0
+        for line in stored.response.headerFields[values: .age] {
+            var scanner = FieldScanner(line)
+            while !scanner.isAtEnd {
+                let value = scanner.text(to: ",")
+                if !value.isEmpty { return Double(CacheControl.deltaSeconds(value) ?? 0) }
+                _ = scanner.take(",")
+            }
         }
-        return Double(CacheControl.deltaSeconds(value.filter { $0 != " " && $0 != "\t" }) ?? 0)
+        return 0
     }
 
     /// Returns the lifetime from `max-age`, from `Expires`, or from the heuristic (§4.2.1). `s-maxage` applies to
@@ -38,10 +43,9 @@ package struct Freshness: Equatable, Sendable {
     package static func lifetime(of stored: StoredResponse) -> Double {
         let fields = stored.response.headerFields
         if let maxAge = stored.control.maxAge { return Double(maxAge) }
-        if let expires = fields[values: .expires].first {
-            guard let date = HTTPDate.parseExactly(expires, now: stored.responseTime) else { return 0 }
-            return max(0, date.timeIntervalSince(stored.date))
-        }
+        // The earliest of several dates counts, and a malformed date is in the past (§5.3).
+        let ends = fields[values: .expires].map { HTTPDate.parseExactly($0, now: stored.responseTime) ?? .distantPast }
+        if let end = ends.min() { return max(0, end.timeIntervalSince(stored.date)) }
         return heuristicLifetime(of: stored)
     }
 

@@ -8,19 +8,24 @@ package struct StoredResponse: Equatable, Sendable {
     package var requestTime: Date
     package var responseTime: Date
 
-    /// Creates the stored head from a received head, without the fields that concern the connection (RFC 9111 §3.1).
+    /// Creates the stored head from a received head, without the fields that must not be stored.
     package init(_ response: HTTPResponse, requestTime: Date, responseTime: Date) {
         self.response = response
-        self.response.headerFields = Self.storable(response.headerFields)
+        self.response.headerFields = Self.reusable(Self.endToEnd(response.headerFields))
         self.requestTime = requestTime
         self.responseTime = responseTime
     }
 
+    /// The head without the fields that only the request of the latest validation may receive.
+    package var storable: StoredResponse {
+        StoredResponse(response, requestTime: requestTime, responseTime: responseTime)
+    }
+
     package var control: CacheControl { CacheControl(ofResponse: response.headerFields) }
 
-    /// The date in the response's field Date, or the time of arrival.
+    /// The earliest date in the response's field Date, or the time of arrival.
     package var date: Date {
-        response.headerFields[.date].flatMap { HTTPDate.parse($0, now: responseTime) } ?? responseTime
+        response.headerFields[values: .date].compactMap { HTTPDate.parse($0, now: responseTime) }.min() ?? responseTime
     }
 
     /// The conditions that revalidate the response (§4.3.1). Empty if the response has no validator.
@@ -41,12 +46,22 @@ package struct StoredResponse: Equatable, Sendable {
         "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// The fields that a 304 or a response to HEAD never changes, because they describe the stored body (§3.2).
+    /// The fields that a 304 or a response to HEAD never changes, because they describe the stored body (§3.2). A 304 may
+    /// have the strong tag of another coding of the representation, which would make a weak tag strong.
     private static let bodyFields: Set<String> = [
-        "content-encoding", "content-length", "content-range", "content-type", "etag",
+        "content-digest", "content-encoding", "content-length", "content-md5", "content-range", "content-type",
+        "digest",
+        "etag", "repr-digest",
     ]
 
-    private static func storable(_ fields: HTTPFields) -> HTTPFields {
+    /// Returns the fields without those that the response forbids to reuse (§5.2.2.4).
+    private static func reusable(_ fields: HTTPFields) -> HTTPFields {
+        let unreused = CacheControl(ofResponse: fields).unreusedFields
+        return unreused.isEmpty ? fields : HTTPFields(fields.filter { !unreused.contains($0.name.canonicalName) })
+    }
+
+    /// Returns the fields without those that concern the connection (§3.1).
+    private static func endToEnd(_ fields: HTTPFields) -> HTTPFields {
         let named = fields[values: .connection].flatMap { $0.split(separator: ",") }
             .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
         let dropped = connectionFields.union(named)
@@ -57,14 +72,18 @@ package struct StoredResponse: Equatable, Sendable {
     /// the confirmation concerns another response.
     package func validated(by update: HTTPResponse, requestTime: Date, responseTime: Date) -> StoredResponse? {
         guard isSameRepresentation(update.headerFields) else { return nil }
-        let new = Self.storable(update.headerFields).filter { !Self.bodyFields.contains($0.name.canonicalName) }
-        let replaced = Set(new.map(\.name))
+        let new = Self.endToEnd(update.headerFields).filter { !Self.bodyFields.contains($0.name.canonicalName) }
+        // The server chose the stored body by the fields in the stored Vary. A 304 may omit some, so it only adds names.
+        let replaced = Set(new.map(\.name)).subtracting([.vary])
         let kept = response.headerFields.filter { field in
             // The stored Age describes the original response, not the revalidation.
             field.name != .age && !replaced.contains(field.name)
         }
+        // The control of both decides, because the update may forbid the reuse of a stored field.
+        let control = CacheControl(ofResponse: HTTPFields(kept + new))
+        let reused = kept.filter { !control.unreusedFields.contains($0.name.canonicalName) }
         var result = self
-        result.response.headerFields = HTTPFields(kept + new)
+        result.response.headerFields = HTTPFields(reused + new)
         result.requestTime = requestTime
         result.responseTime = responseTime
         // Without a Date in the update, the old date would keep the response as old as before.

@@ -42,7 +42,7 @@ struct CacheEntry: Codable, FetchableRecord, Sendable {
     init(response: StoredResponse, key: String, variant: String, digest: String, size: Int64, now: Date) throws {
         kind = .response
         (self.key, self.variant, self.digest, self.size) = (key, variant, digest, size)
-        head = try JSONEncoder().encode(response.response)
+        head = try JSONEncoder().encode(response.storable.response)
         requestTime = response.requestTime.timeIntervalSince1970
         responseTime = response.responseTime.timeIntervalSince1970
         staleTime = Freshness.end(of: response).timeIntervalSince1970

@@ -11,7 +11,9 @@ import Testing
     @Test(
         arguments: [
             ("max-age=60", 60), ("MAX-AGE=60", 60), ("max-age = 60", 60), ("max-age=\"60\"", 60), ("max-age=060", 60),
-            ("max-age=1, max-age=2", 1), ("no-cache,max-age=5", 5), (", ,max-age=5,,", 5), ("\tmax-age=5\t", 5),
+            ("max-age=1, max-age=2", 1), ("max-age=2, max-age=1", 1), ("max-age=2, MAX-AGE=\"1\"", 1),
+            ("max-age=2, max-age", 0), ("max-age=2, max-age=x", 0), ("max-age=-1, max-age=2", 0),
+            ("no-cache,max-age=5", 5), (", ,max-age=5,,", 5), ("\tmax-age=5\t", 5),
             ("x=\"max-age=1, y\", max-age=2", 2), ("x=\"\\\", max-age=1\", max-age=2", 2),
             ("max-age=99999999999999999999", 1 << 31), ("max-age=2147483648", 1 << 31),
             ("max-age", 0), ("max-age=", 0), ("max-age=-1", 0), ("max-age=1.5", 0), ("max-age=ten", 0),
@@ -47,6 +49,26 @@ import Testing
     @Test func `an invalid min-fresh is never satisfied, and an invalid stale-if-error allows nothing`() {
         #expect(control("min-fresh=x").minFresh == 1 << 31)
         #expect(control("stale-if-error=x").staleIfError == 0)
+    }
+
+    @Test func `the most cautious of several equal directives wins, on one line or on several`() {
+        #expect(control("max-age=9", "max-age=5", "max-age=7").maxAge == 5)
+        #expect(control("min-fresh=5, min-fresh=9, min-fresh=7").minFresh == 9)
+        #expect(control("stale-if-error=9, stale-if-error=5").staleIfError == 5)
+        #expect(control("max-stale=9, max-stale=5").maxStale == 5)
+        #expect(control("max-stale, max-stale=5").maxStale == 5)
+        #expect(control("max-stale=5", "max-stale").maxStale == 5)
+    }
+
+    @Test(
+        arguments: [
+            ("no-cache", []), ("max-age=5", []), ("private=\"Set-Cookie\"", []), ("no-cache=\"\"", []),
+            ("no-cache=\"Set-Cookie\"", ["set-cookie"]), ("No-Cache = \" SET-COOKIE ,, X-A\"", ["set-cookie", "x-a"]),
+            ("no-cache=Set-Cookie", ["set-cookie"]), ("no-cache, no-cache=\"X-A\"", ["x-a"]),
+            ("no-cache=\"X-A\", no-cache=\"X-B\"", ["x-a", "x-b"]), ("no-cache=\"Set-Cookie", ["set-cookie"]),
+        ] as [(String, Set<String>)])
+    func `no-cache with field names forbids the reuse of these fields`(line: String, names: Set<String>) {
+        #expect(control(line).unreusedFields == names)
     }
 
     @Test func `Pragma counts only in requests without Cache-Control`() {

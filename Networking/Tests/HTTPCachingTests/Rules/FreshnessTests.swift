@@ -10,7 +10,11 @@ import Testing
             ([], 0, 0, 10, 10),
             (["Age: 5"], 0, 0, 10, 15),
             (["Age: 5"], 0, 2, 10, 15),  // 5 + 2 on the way + 8 here
-            (["Age: 5, 100"], 0, 0, 0, 5),
+            (["Age: 5, 100"], 0, 0, 0, 5), (["Age: 100, 5"], 0, 0, 0, 100),
+            (["Age: 5", "Age: 100"], 0, 0, 0, 5), (["Age: 100", "Age: 5"], 0, 0, 0, 100),
+            (["Age: , 100"], 0, 0, 0, 100), (["Age: ", "Age: 100"], 0, 0, 0, 100), (["Age:  007 "], 0, 0, 0, 7),
+            (["Age: 1 2"], 0, 0, 0, 0), (["Age: 7.0"], 0, 0, 0, 0), (["Age: 7;x=1"], 0, 0, 0, 0),
+            (["Age: \"7\""], 0, 0, 0, 0), (["Age: +7"], 0, 0, 0, 0), (["Age: x, 7"], 0, 0, 0, 0),
             (["Age: x"], 0, 0, 3, 3),
             (["Age: -4"], 0, 0, 3, 3),
             (["Age: 99999999999999999999"], 0, 0, 0, 2_147_483_648),
@@ -18,6 +22,8 @@ import Testing
             (["Date: \(httpDate(-30))", "Age: 50"], 0, 0, 10, 60),
             (["Date: \(httpDate(30))"], 0, 0, 10, 10),  // a server ahead of us
             (["Date: yesterday"], 0, 0, 10, 10),
+            (["Date: \(httpDate(-30))", "Date: \(httpDate(0))"], 0, 0, 10, 40),
+            (["Date: \(httpDate(0))", "Date: \(httpDate(-30))"], 0, 0, 10, 40),
             ([], 5, 0, 0, 0),  // clocks set back, between and since
             (["Age: 7"], 0, 0, -100, 7),
         ] as [([String], Double, Double, Double, Double)])
@@ -37,6 +43,8 @@ import Testing
             (200, ["Expires: \(httpDate(5))"], 5),
             (200, ["Date: \(httpDate(-10))", "Expires: \(httpDate(5))"], 15),
             (200, ["Expires: \(httpDate(-5))"], 0),
+            (200, ["Expires: \(httpDate(50))", "Expires: \(httpDate(5))"], 5),
+            (200, ["Expires: \(httpDate(50))", "Expires: 0"], 0),
             (200, ["Expires: 0"], 0),
             (200, ["Expires: 0", "Last-Modified: \(httpDate(-1000))"], 0),
             (200, ["Expires: Sunday, 06-Nov-94 08:50:37 GMT"], 60),
@@ -74,6 +82,7 @@ import Testing
         #expect(Freshness.end(of: response) == at(60))
         #expect(Freshness.end(of: stored(200, "Age: 20", "Cache-Control: max-age=60")) == at(40))
         #expect(Freshness.end(of: stored(200)) == .distantPast)
+        #expect(!Freshness(of: stored(200, "Age: 100", "Cache-Control: max-age=60"), at: origin).isFresh)
     }
 
     @Test func `a maximum age of the policy replaces the headers, and a negative age counts as zero`() {

@@ -52,6 +52,58 @@ import Testing
         #expect(Freshness.age(of: new, at: at(62)) == 3 && Freshness(of: new, at: at(62)).isFresh)
     }
 
+    /// nginx compresses a response itself and weakens its tag, but its 304 has the tag of the file, and no `Vary`.
+    @Test(arguments: [("W/\"a\"", "\"a\""), ("\"a\"", "W/\"a\""), ("W/\"a\"", "W/\"a\"")])
+    func `a 304 changes neither the strength of the tag nor what describes the stored body`(old: String, update: String)
+        throws
+    {
+        let describing = [
+            "Content-Type: text/plain", "Content-Length: 4", "Content-Encoding: gzip", "Content-Range: bytes 0-3/4",
+            "Content-MD5: x", "Content-Digest: x", "Repr-Digest: x", "Digest: x",
+        ]
+        let stored = StoredResponse(
+            answer(200, ["ETag: \(old)", "Vary: Accept-Encoding"] + describing), requestTime: origin,
+            responseTime: origin)
+        let changed = describing.map { $0.replacing(/: .*/, with: ": 9") }
+        let new = try #require(
+            stored.validated(
+                by: answer(304, ["ETag: \(update)", "X-New: 1"] + changed), requestTime: origin, responseTime: at(1)))
+        let head = new.response.headerFields
+        #expect(head[.eTag] == old && head[.vary] == "Accept-Encoding" && head[.init("X-New")!] == "1")
+        for field in fields(describing) { #expect(head[field.name] == field.value) }
+        #expect(new.conditions == fields("If-None-Match: \(old)"))
+    }
+
+    @Test(
+        arguments: [
+            ([], ["Accept"]), (["Vary: accept-encoding"], ["Accept"]), (["Vary: Origin"], ["Accept", "Origin"]),
+            (["Vary: *"], ["Accept", "*"]),
+        ] as [([String], [String])])
+    func `a 304 can only add to the fields by which a response varies`(update: [String], names: [String]) throws {
+        let old = stored(200, "ETag: \"a\"", "Vary: Accept, Accept-Encoding")
+        let new = try #require(old.validated(by: answer(304, update), requestTime: origin, responseTime: origin))
+        let expected = fields(["Vary: Accept-Encoding"] + names.map { "Vary: \($0)" })
+        #expect(Variance(of: new.response.headerFields) == Variance(of: expected))
+    }
+
+    @Test func `a field that must not be reused is delivered once, and is not stored`() throws {
+        let old = stored(
+            200, "ETag: \"a\"", "Cache-Control: no-cache=\"set-cookie, X-B\"", "Set-Cookie: a=1", "Set-Cookie: b=1",
+            "X-B: 1", "X-C: 1")
+        #expect(old.response.headerFields[values: .setCookie] == [] && old.response.headerFields[.init("X-C")!] == "1")
+        let update = answer(304, "ETag: \"a\"", "Set-Cookie: a=2")
+        let new = try #require(old.validated(by: update, requestTime: origin, responseTime: origin))
+        #expect(new.response.headerFields[.setCookie] == "a=2" && !new.response.headerFields.contains(.init("X-B")!))
+        #expect(!new.storable.response.headerFields.contains(.setCookie))
+    }
+
+    @Test func `a 304 can forbid the reuse of a field that is stored already`() throws {
+        let old = stored(200, "ETag: \"a\"", "Cache-Control: max-age=5", "Set-Cookie: a=1")
+        let update = answer(304, "Cache-Control: max-age=5, no-cache=\"Set-Cookie\"")
+        let new = try #require(old.validated(by: update, requestTime: origin, responseTime: origin))
+        #expect(old.response.headerFields.contains(.setCookie) && !new.response.headerFields.contains(.setCookie))
+    }
+
     @Test func `a 304 without Date counts from its arrival`() throws {
         let old = stored(200, "ETag: \"a\"", "Date: \(httpDate(-500))", "Cache-Control: max-age=5")
         let new = try #require(old.validated(by: answer(304), requestTime: at(60), responseTime: at(60)))
