@@ -123,6 +123,22 @@ import Testing
         #expect(queue.progress.completedUnitCount == 1)
     }
 
+    /// Foundation on Linux counts three, too.
+    @Test(arguments: [OperationQueue.defaultMaxConcurrentOperationCount, 1])
+    func `of three operations, one that is cancelled before its start, and a barrier, three units count`(width: Int) {
+        let (queue, operations) = (OperationQueue(), (0..<4).map { _ in BlockOperation {} })
+        queue.maxConcurrentOperationCount = width
+        queue.progress.totalUnitCount = 10
+        queue.isSuspended = true
+        queue.addOperations(operations, waitUntilFinished: false)
+        queue.addBarrierBlock {}
+        operations[3].cancel()
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.progress.completedUnitCount == 3)
+        #expect(queue.progress.fractionCompleted == 0.3)
+    }
+
     @Test func `in a barrier block the count is exact and the total may change`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 8

@@ -3,6 +3,12 @@ import Operations
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// Rule Q8. Each test runs in a separate process, because there is one main queue, and other tests use it too.
 ///
 /// The main thread of a test is parked, and another thread serves its dispatch queue. So the tests check whether code
@@ -42,6 +48,16 @@ import Testing
     @Test func `main actor code may wait for it by await`() async {
         await #expect(processExitsWith: .success) { await waitsOnMainActor() }
     }
+
+    #if os(Linux)
+    /// Rules Q8, Q9. The process of this test has an async `main()`, so its first thread has ended up in `dispatch_main()`.
+    @Test
+    func `beside an async main, it is serial with the main actor, off the first thread, and current in operations`()
+        async
+    {
+        await #expect(processExitsWith: .success) { await sharesTheMainActor() }
+    }
+    #endif
 }
 
 private let mainKey = DispatchSpecificKey<Bool>()
@@ -167,3 +183,29 @@ private func worksFromInside() {
     await OperationQueue.main.waitUntilAllOperationsAreFinished()
     check(log.entries == [1, 2])
 }
+
+#if os(Linux)
+// Swift does not import this.
+@_silgen_name("gettid") private func threadNumber() -> pid_t
+
+@MainActor private func sharesTheMainActor() async {
+    let (main, counter, current) = (OperationQueue.main, ConcurrencyCounter(), Journal<OperationQueue?>())
+    for _ in 0..<100 {
+        main.addOperation {
+            counter.enter()
+            // The first thread has the number of the process.
+            check(threadNumber() != getpid())
+            current.append(OperationQueue.current)
+            counter.leave()
+        }
+        counter.enter()
+        check(threadNumber() != getpid())
+        check(OperationQueue.current == nil)
+        counter.leave()
+        await Task.yield()
+    }
+    await main.waitUntilAllOperationsAreFinished()
+    check(counter.most == 1)
+    check(current.entries == Array(repeating: main, count: 100))
+}
+#endif
