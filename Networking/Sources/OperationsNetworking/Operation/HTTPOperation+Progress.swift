@@ -7,6 +7,9 @@ extension HTTPOperation {
     public final var downloadProgress: TransferProgress { transferProgress.download }
 
     /// The bytes of the request body that were handed to the connection.
+    ///
+    /// A challenge, a redirect, a retry or a pause can send the body again from its beginning. The progress counts each byte of
+    /// the body once, so it waits during the repetition. ``HTTPMetrics/sent`` counts all sent bytes.
     public final var uploadProgress: TransferProgress { transferProgress.upload }
 
     /// Returns the current ``downloadProgress``, and then each significant change.

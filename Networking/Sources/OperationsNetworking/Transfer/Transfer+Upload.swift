@@ -38,13 +38,9 @@ extension Transfer {
         return OutgoingStream(portions, length: length, sending(of: length, at: pacing))
     }
 
-    /// Returns the pacing of one body. The progress counts the latest body only, because each exchange sends the body again.
+    /// Returns the pacing of one body.
     private func sending(of length: Int64?, at pacing: Pacing) -> Sending {
-        let number = record.withLock { record in
-            (record.sent, record.toSend) = (0, length)
-            record.bodies += 1
-            return record.bodies
-        }
+        let number = record.withLock { $0.beginBody(length: length) }
         return Sending(
             piece: { pacing.piece },
             pass: { [self] count in
@@ -52,13 +48,7 @@ extension Transfer {
             },
             whenSent: { [self] count in
                 let now = session.ticker.now()
-                let isCounted = record.withLock { record in
-                    guard record.bodies == number else { return false }
-                    record.sent += Int64(count)
-                    record.metrics.sent += Int64(count)
-                    record.meter.record(count, at: now.wholeNanoseconds)
-                    return true
-                }
+                let isCounted = record.withLock { $0.sent(count, ofBody: number, at: now.wholeNanoseconds) }
                 if isCounted { reportProgress() }
             },
             whenGone: { [self] count in

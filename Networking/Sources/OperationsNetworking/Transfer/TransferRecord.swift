@@ -25,16 +25,39 @@ struct TransferRecord: Sendable {
     var received: Int64 = 0
     /// The total length; nil if the server does not state it.
     var expected: Int64?
-    var sent: Int64 = 0
-    var toSend: Int64?
+    /// The progress of the request body: the largest part of it that one exchange has sent. It never decreases, and never
+    /// exceeds `toSend`, although each exchange sends the body from its beginning.
+    private(set) var sent: Int64 = 0
+    private(set) var toSend: Int64?
     /// The number of request bodies that have begun.
-    var bodies = 0
+    private var bodies = 0
+    /// The bytes of the latest body that its exchange has sent.
+    private var sentOfBody: Int64 = 0
     /// The rate in both directions.
     var meter = BandwidthMeter(slices: 10)
     /// Whether the value is available.
     var isComplete = false
 
     init(url: String) { self.url = url }
+
+    /// Begins the body of another exchange, and returns the number of the body.
+    mutating func beginBody(length: Int64?) -> Int {
+        (bodies, sentOfBody, toSend) = (bodies + 1, 0, length)
+        // A file may have become shorter since the last exchange.
+        sent = min(sent, length ?? .max)
+        return bodies
+    }
+
+    /// Counts sent bytes of a body. Returns false, and has no effect, if another body has begun meanwhile.
+    mutating func sent(_ count: Int, ofBody number: Int, at nanoseconds: UInt64) -> Bool {
+        guard bodies == number else { return false }
+        sentOfBody += Int64(count)
+        // A sequence may be longer than announced, until the request fails for this reason.
+        sent = max(sent, min(sentOfBody, toSend ?? .max))
+        metrics.sent += Int64(count)
+        meter.record(count, at: nanoseconds)
+        return true
+    }
 }
 
 /// Measurements of a transfer. Durations are those of the session's clock.
@@ -52,7 +75,7 @@ public struct HTTPMetrics: Sendable, Equatable {
     public internal(set) var total: Duration?
     /// The number of received body bytes, after decompression.
     public internal(set) var received: Int64 = 0
-    /// The number of sent body bytes.
+    /// The number of sent body bytes of all exchanges. A challenge, a redirect or a retry can send a body again.
     public internal(set) var sent: Int64 = 0
     /// The number of redirects.
     public internal(set) var redirects = 0

@@ -112,13 +112,55 @@ import Testing
         #expect(try decoded([], by: #require(newDecoder(kind.coding))) == [])
     }
 
-    @Test(arguments: Kind.all) func `data after the end is refused`(kind: Kind) {
-        let encoded = kind.encoded(Self.bytes) + [0]
-        // The extra byte arrives together with the other data, or alone.
-        for pieces in [Int.max, 1] {
-            let reason = reason { try decoded(encoded, by: #require(newDecoder(kind.coding))) { pieces } }
-            #expect(reason == "undecodableEncoding")
+    @Test(arguments: Kind.all) func `data after the end is refused, except zeros after gzip`(kind: Kind) throws {
+        let isGzip = [.gzip, .members, .twice].contains(kind)
+        let bytes = Array(Self.bytes.prefix(1000))
+        for (rest, isPadding) in [
+            ([0], true), ([UInt8](repeating: 0, count: 200), true), ([1], false), ([0, 1], false), ([0, 0x1F], false),
+            ([0] + LoopbackCompression.gzip([7]), false), ([0x1F, 0], false), (Array("text".utf8), false),
+        ] {
+            // The rest arrives together with the other data, or alone.
+            for pieces in [Int.max, 1] {
+                let decoder = try #require(newDecoder(kind.coding))
+                if isGzip, isPadding {
+                    #expect(try decoded(kind.encoded(bytes) + rest, by: decoder) { pieces } == bytes)
+                } else {
+                    let reason = reason { try decoded(kind.encoded(bytes) + rest, by: decoder) { pieces } }
+                    #expect(reason == "undecodableEncoding", "\(rest)")
+                }
+            }
         }
+    }
+
+    @Test func `all members of gzip are decoded, also empty ones`() throws {
+        let (first, second) = (Array(Self.bytes.prefix(70_000)), Array(Self.bytes.suffix(10)))
+        let members = [[], first, [], second, []].map { LoopbackCompression.gzip($0) }
+        for pieces in [Int.max, 1, 3] {
+            let decoder = try #require(newDecoder("gzip"))
+            #expect(try decoded(members.flatMap(\.self) + [0, 0], by: decoder) { pieces } == first + second)
+        }
+        #expect(try decoded(LoopbackCompression.gzip([]), by: #require(newDecoder("gzip"))) == [])
+    }
+
+    @Test func `a member without its end, or with a wrong checksum or length, fails the whole body`() throws {
+        let (first, second) = (LoopbackCompression.gzip([1, 2, 3]), LoopbackCompression.gzip([4, 5, 6]))
+        for pieces in [Int.max, 1] {
+            for count in 1..<second.count {
+                let cut = first + second.prefix(count)
+                #expect(reason { try decoded(cut, by: #require(newDecoder("gzip"))) { pieces } } == "truncated")
+            }
+            for wrong in 1...8 {
+                for members in [[second], [first, second], [second, first]] {
+                    var bytes = members.flatMap(\.self)
+                    bytes[(members[0] == second ? 0 : first.count) + second.count - wrong] ^= 1
+                    let reason = reason { try decoded(bytes, by: #require(newDecoder("gzip"))) { pieces } }
+                    #expect(reason == "undecodableEncoding", "\(wrong)")
+                }
+            }
+        }
+        var zlib = LoopbackCompression.zlib([1, 2, 3])
+        zlib[zlib.count - 1] ^= 1
+        #expect(reason { try decoded(zlib, by: #require(newDecoder("deflate"))) } == "undecodableEncoding")
     }
 
     @Test func `damaged data is refused, unless the checksum misses it`() throws {

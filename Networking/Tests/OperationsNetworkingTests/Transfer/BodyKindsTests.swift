@@ -58,6 +58,56 @@ import Testing
         }
     }
 
+    enum Compression: String, CaseIterable {
+        case gzip, members, zlib, deflate, brotli
+
+        var coding: String { [.gzip: "gzip", .members: "gzip", .brotli: "br"][self] ?? "deflate" }
+
+        func encoded(_ bytes: [UInt8]) -> [UInt8] {
+            switch self {
+            case .gzip: LoopbackCompression.gzip(bytes)
+            case .members: LoopbackCompression.gzip([1]) + LoopbackCompression.gzip(bytes)
+            case .zlib: LoopbackCompression.zlib(bytes)
+            case .deflate: LoopbackCompression.deflate(bytes)
+            case .brotli: LoopbackCompression.brotli(bytes)
+            }
+        }
+    }
+
+    @Test(arguments: Compression.allCases, [LoopbackResponse.Framing.contentLength, .chunked])
+    func `a compressed body without its end is an error, and never a short body`(
+        compression: Compression, framing: LoopbackResponse.Framing
+    ) async throws {
+        guard compression != .brotli || Brotli.shared != nil else { return }
+        let whole = compression.encoded(LoopbackBody.pattern(length: 3000).bytes)
+        try await withServer({ request in
+            // The framing is complete, and only the coded data is not.
+            let lacking = Int(request.target.dropFirst()) ?? 0
+            return LoopbackResponse(
+                fields: [.contentEncoding: compression.coding, .cacheControl: "max-age=60"],
+                body: .bytes(whole.dropLast(lacking)), framing: framing)
+        }) { server in
+            let cache = HTTPCache.inMemory()
+            let session = HTTPSession.plain { $0.cache = cache }
+            let folder = try Folder()
+            for lacking in [1, 5, 1000, whole.count - 1] {
+                let request = get(server.url + "/\(lacking)")
+                let data = HTTPDataOperation(request, session: session)
+                let download = HTTPDownloadOperation(request, to: folder.file("x"), session: session)
+                let stream = HTTPStreamOperation(request, session: session)
+                for operation in [data, download, stream] as [HTTPOperation] { queue.addOperation(operation) }
+                #expect(await reason { try await data.value }?.text == "truncated")
+                #expect(await reason { try await download.value }?.text == "truncated")
+                #expect(await reason { for try await _ in stream.body {} }?.text == "truncated")
+                #expect(!folder.names.contains("x"))
+            }
+            #expect(await cache.count == 0)
+            let complete = HTTPDataOperation(get(server.url + "/0"), session: session)
+            queue.addOperation(complete)
+            #expect(try await complete.value.suffix(3000) == Data(LoopbackBody.pattern(length: 3000).bytes))
+        }
+    }
+
     @Test(arguments: [0, 99, 204, 999, 1000, 70_000]) func `no status of a server crashes the process`(
         code: Int
     ) {

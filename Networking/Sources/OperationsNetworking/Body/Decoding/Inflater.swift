@@ -4,7 +4,7 @@ import NIOCore
 /// A decoder of gzip and deflate that uses zlib.
 final class Inflater: ContentDecoder {
     enum Format {
-        /// A sequence of members (RFC 1952).
+        /// A sequence of members (RFC 1952), and zeros after the last member, which some programs add as padding.
         case gzip
         /// The zlib format, as RFC 9110 requires, or raw deflate data, as some servers send it.
         case deflate
@@ -16,6 +16,8 @@ final class Inflater: ContentDecoder {
         case inflating
         /// The end of a member. Another member may follow.
         case atEnd
+        /// The zeros after the last member. Only zeros may follow.
+        case padding
     }
 
     private let format: Format
@@ -34,10 +36,10 @@ final class Inflater: ContentDecoder {
         stream.deallocate()
     }
 
-    var isAtEnd: Bool { phase == .atEnd }
+    var isAtEnd: Bool { phase == .atEnd || phase == .padding }
 
     func decode(_ input: inout ByteBuffer, into output: inout ByteBuffer) throws -> Bool {
-        guard try isReady(for: input) else { return false }
+        guard try isReady(for: &input) else { return false }
         var status = Z_OK
         step(&input, &output) { bytes, room in
             // zlib does not write to the input, though its header does not declare the input as constant.
@@ -60,19 +62,26 @@ final class Inflater: ContentDecoder {
     }
 
     /// Prepares zlib for the input. Returns false if the first byte is missing.
-    private func isReady(for input: ByteBuffer) throws -> Bool {
+    private func isReady(for input: inout ByteBuffer) throws -> Bool {
         if phase == .inflating { return true }
+        if format == .gzip, isAtEnd { skipPadding(&input) }
         guard let first = input.getInteger(at: input.readerIndex, as: UInt8.self) else { return false }
         switch (phase, format) {
         case (.atStart, .gzip): try open(windowBits: 15 + 16)
         // A zlib header states "deflate" and a window of at most 32 KiB. No raw deflate data begins with these bits.
         case (.atStart, .deflate): try open(windowBits: first & 0x0F == 8 && first >> 4 <= 7 ? 15 : -15)
-        // Only another member may follow.
-        case (_, .gzip) where first == 0x1F: inflateReset(stream)
+        case (.atEnd, .gzip) where first == 0x1F: inflateReset(stream)
         default: throw hasMoreAfterEnd
         }
         phase = .inflating
         return true
+    }
+
+    private func skipPadding(_ input: inout ByteBuffer) {
+        let zeros = input.readableBytesView.prefix { $0 == 0 }.count
+        guard zeros > 0 else { return }
+        input.moveReaderIndex(forwardBy: zeros)
+        phase = .padding
     }
 
     private func open(windowBits: Int32) throws {
