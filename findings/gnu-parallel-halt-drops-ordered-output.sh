@@ -1,6 +1,6 @@
 #!/bin/sh
-# GNU parallel 20221122 (Debian 12, package parallel 20221122+ds-2): with `--keep-order` and `--halt now`, the output of jobs that have
-# ended is lost, and `--joblog` has no line for them.
+# GNU parallel 20221122 (Debian 12, package parallel 20221122+ds-2): with `--keep-order` and `--halt now`, the output of jobs that
+# have ended is lost, and `--joblog` has no line for them.
 #
 # `--keep-order` holds the output of a job until all jobs before it have ended, and the line of the log waits with it. `--halt now`
 # kills the jobs that run, and drops all that is held. So a run that stops at a failure shows neither the output of the failure nor

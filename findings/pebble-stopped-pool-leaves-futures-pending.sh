@@ -1,9 +1,9 @@
 #!/bin/sh
-# Pebble 5.2.3 (PyPI): after `stop()` and `join()` of a `ThreadPool`, the futures of tasks that had not started are pending for good.
+# Pebble 5.2.3 (PyPI): after `stop()` and `join()` of a `ThreadPool`, the futures of tasks that had not started stay pending.
 #
-# `stop()` ends the pool "without performing any pending task". The threads end, and `join()` returns. But the pool neither cancels these
-# futures nor gives them an error. They are not done, their callbacks never run, and a `result()` without a time limit never returns.
-# A caller has to cancel the futures itself. `ThreadPoolExecutor.shutdown(cancel_futures=True)` of Python cancels them.
+# `stop()` ends the pool "without performing any pending task". The threads end, and `join()` returns. But the pool neither cancels
+# these futures nor gives them an error. They are not done, their callbacks do not run, and a `result()` without a time limit does
+# not return. A caller has to cancel the futures itself. `ThreadPoolExecutor.shutdown(cancel_futures=True)` of Python cancels them.
 #
 # Seen on 2026-11-29, Python 3.11:
 #     pool is active: False
