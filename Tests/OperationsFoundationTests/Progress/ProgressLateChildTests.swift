@@ -94,6 +94,25 @@ import Testing
         #expect(!other.isSuspended)
     }
 
+    @Test(arguments: Parent.allCases)
+    func
+        `a cancellation handler that is set after the cancellation runs, and every cancel of its progress runs it again`(
+            parent: Parent
+        )
+    {
+        withProgress(parent) { progress in
+            progress.cancel()
+            let (first, second) = (Gate(), Gate(2))
+            progress.cancellationHandler = {
+                first.open()
+                second.open()
+            }
+            first.pass()
+            progress.cancel()
+            second.pass()
+        }
+    }
+
     /// In Foundation, every call of `cancel()` cancels the children again.
     @Test(arguments: [Parent.queue, .group, .operation])
     func `a second cancel and a second pause do not reach the children again`(parent: Parent) {
