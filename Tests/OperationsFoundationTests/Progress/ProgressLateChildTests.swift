@@ -95,11 +95,9 @@ import Testing
     }
 
     @Test(arguments: Parent.allCases)
-    func
-        `a cancellation handler that is set after the cancellation runs, and every cancel of its progress runs it again`(
-            parent: Parent
-        )
-    {
+    func `a cancellation handler that is set after the cancellation runs, and each further cancel runs it again`(
+        parent: Parent
+    ) {
         withProgress(parent) { progress in
             progress.cancel()
             let (first, second) = (Gate(), Gate(2))
