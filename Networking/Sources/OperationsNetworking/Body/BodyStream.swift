@@ -6,7 +6,7 @@ import Operations
 /// The body of a response as a sequence of chunks. The server and the network determine the size of the chunks.
 ///
 /// At most 256 KiB wait for the consumer, and then the transfer stops reading from the server. One task may iterate, once.
-/// Ending the iteration early cancels the operation.
+/// Ending the iteration early, or cancelling the task, cancels the operation.
 public struct HTTPBodyStream: AsyncSequence, Sendable {
     public typealias Element = HTTPBodyChunk
 
@@ -27,7 +27,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
         /// Returns the next chunk; nil at the end of the body.
         ///
-        /// - Throws: `HTTPError`, if the transfer fails or is cancelled.
+        /// - Throws: `HTTPError`, if the transfer fails or is cancelled; `CancellationError`, if the calling task is cancelled.
         public func next() async throws -> HTTPBodyChunk? { try await channel.next().map(HTTPBodyChunk.init(_:)) }
     }
 }
@@ -158,12 +158,13 @@ final class BodyChannel: BodySink {
             try await withCheckedThrowingContinuation { continuation in
                 let (answer, writer) = state.withLock {
                     state -> (Result<ByteBuffer?, any Error>?, CheckedContinuation<Void, Never>?) in
+                    // First, because `readerIsGone` discards the waiting portions, and the body would seem to end here.
+                    if Task.isCancelled { return (.failure(CancellationError()), nil) }
                     if !state.waiting.isEmpty {
                         let first = state.removeFirst()
                         return (.success(first), state.hasRoom ? state.writer.take() : nil)
                     }
                     if let end = state.end { return (end.map { nil }, nil) }
-                    if Task.isCancelled { return (.failure(CancellationError()), nil) }
                     state.reader = continuation
                     return (nil, nil)
                 }
@@ -172,6 +173,7 @@ final class BodyChannel: BodySink {
             }
         } onCancel: {
             state.withLock { $0.reader.take() }?.resume(throwing: CancellationError())
+            readerIsGone()
         }
     }
 

@@ -18,6 +18,7 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
     let tally: Locked<BatchTally>
     private let state = Locked(State())
     let subscribers = Broadcast<BatchProgress>()
+    private let waiters = ValueWaiters()
     // The batch's only task writes this value before the batch ends. Other threads read the value after the end.
     nonisolated(unsafe) private var collected: [Result<Value, any Error>] = []
 
@@ -47,12 +48,12 @@ public final class HTTPBatch<Value: Sendable>: AsyncOperation, @unchecked Sendab
 
     /// The outcome of each member, in the order of the members, available when all members have ended.
     ///
-    /// Cancelling the waiting task changes nothing. Failures are `HTTPError` or the error of a policy. Members that were
+    /// Any number of tasks may await the outcomes. When the last of them is cancelled, the batch is cancelled too. Failures are `HTTPError` or the error of a policy. Members that were
     /// cancelled, and members that never began because the batch was cancelled, fail with `HTTPError`.
     public var results: [Result<Value, any Error>] {
         get async {
             // The outcomes of the members replace the outcome of the batch.
-            do { try await waitForOutcome() } catch { return members.map { _ in .failure(error) } }
+            do { try await waiters.wait(for: self) } catch { return members.map { _ in .failure(error) } }
             return collected
         }
     }

@@ -22,7 +22,9 @@ public final class RequestHandle<Value: Sendable, Failure: Error>: Sendable {
     /// The requested address without user name and password.
     public var url: String { promise.url }
 
-    /// The value. The cancellation of the awaiting task ends the wait and does not cancel the request.
+    /// The value. The cancellation of the awaiting task ends the wait, and cancels the request if no other task awaits it.
+    ///
+    /// The cancelled request leaves its transfer, as with ``cancel()``. Other requests of the transfer continue.
     ///
     /// The priority of the awaiting task does not change the priority of the request.
     ///

@@ -67,7 +67,7 @@ package final class RequestPromise<Value: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// Suspends until the request has ended or the task is cancelled.
+    /// Suspends until the request has ended or the task is cancelled. The last task that is cancelled cancels the request.
     private func wait() async {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -83,8 +83,14 @@ package final class RequestPromise<Value: Sendable, Failure: Error>: Sendable {
                 if isOver { continuation.resume() }
             }
         } onCancel: {
-            // Only this task stops waiting, because other tasks may await the same request.
-            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+            let (waiting, participant) = state.withLock { state in
+                let waiting = state.waiting.removeValue(forKey: number)
+                let isWanted = !state.waiting.isEmpty || !state.listeners.isEmpty
+                return (waiting, isWanted ? nil : state.participant)
+            }
+            // First, so that the task finds the result of a request that has ended meanwhile.
+            participant?.cancel()
+            waiting?.resume()
         }
     }
 

@@ -63,10 +63,12 @@ public final class HTTPDataOperation<Value: Sendable>: HTTPOperation, @unchecked
 
     /// The decoded response, available when the operation has finished and left its queue.
     ///
+    /// Any number of tasks may await the value. When the last of them is cancelled, the operation is cancelled too.
+    ///
     /// - Throws: `HTTPError`, also after cancelling; the error of a policy, such as `OperationTimeout`.
     public var value: Value {
         get async throws {
-            try await waitForOutcome()
+            try await waiters.wait(for: self)
             if let decoded { return decoded }
             throw failure
         }

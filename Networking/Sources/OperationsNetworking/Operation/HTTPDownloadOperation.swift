@@ -39,10 +39,12 @@ public final class HTTPDownloadOperation: HTTPOperation, @unchecked Sendable {
 
     /// The path of the target, available when the file is complete.
     ///
+    /// Any number of tasks may await the path. When the last of them is cancelled, the operation is cancelled too.
+    ///
     /// - Throws: `HTTPError`, also after cancelling; the error of a policy, such as `OperationTimeout`.
     public var value: String {
         get async throws {
-            try await waitForOutcome()
+            try await waiters.wait(for: self)
             if transfer.record.withLock({ $0.isComplete }) { return target }
             throw failure
         }

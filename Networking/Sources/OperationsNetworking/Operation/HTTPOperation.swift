@@ -20,6 +20,8 @@ public class HTTPOperation: AsyncOperation, @unchecked Sendable {
     // Sendable: locks guard the mutable state.
 
     final let transfer: Transfer
+    /// The tasks that await the value.
+    final let waiters = ValueWaiters()
 
     /// The description of the request.
     public final var request: HTTPRequestDescription { transfer.request }

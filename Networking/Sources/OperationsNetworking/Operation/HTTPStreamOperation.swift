@@ -17,6 +17,6 @@ public final class HTTPStreamOperation: HTTPOperation, @unchecked Sendable {
     /// Returns a new operation for the same request.
     public func copy() -> HTTPStreamOperation { HTTPStreamOperation(request, session: session) }
 
-    /// The body. One task may iterate, once. Ending the iteration early cancels the operation.
+    /// The body. One task may iterate, once. Ending the iteration early, or cancelling the task, cancels the operation.
     public var body: HTTPBodyStream { HTTPBodyStream(channel: channel) }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import HTTPTestServer
+import Operations
 import OperationsImages
 import OperationsNetworking
 import OperationsTesting
@@ -122,16 +123,29 @@ import Testing
         }
     }
 
-    @Test func `a cancelled task stops waiting, and does not cancel the request`() async throws {
-        try await withHeldImages { server, gate in
-            let loader = ImageLoader.plain()
-            let handle = loader.load(server.url + "/a")
-            let task = Task { await handle.failure?.isCancellation }
-            await gate.reached()
-            task.cancel()
-            #expect(await task.value == true)
-            gate.open()
-            #expect(await handle.ending == "4x2 network")
+    @Test func `a request that no task awaits any more is cancelled, and other requests for its image continue`()
+        async throws
+    {
+        for isPrefetched in [true, false] {
+            try await withHeldImages { server, gate in
+                let loader = ImageLoader.plain()
+                let ahead = isPrefetched ? ImagePrefetcher([server.url + "/a"], with: loader) : nil
+                let handle = loader.load(server.url + "/a")
+                let tasks = (0..<2).map { _ in Task { await handle.failure?.isCancellation } }
+                await gate.reached()
+                while handle.promise.waiterCount != 2 { await Task.yield() }
+                let transfer = handle.transfer
+                tasks[0].cancel()
+                while handle.promise.waiterCount != 1 { await Task.yield() }
+                #expect(handle.result == nil && transfer?.isCancelled == false)
+                tasks[1].cancel()
+                for task in tasks { #expect(await task.value == true) }
+                #expect(handle.result != nil && transfer?.isCancelled == !isPrefetched)
+                gate.open()
+                await loader.waitUntilIdle()
+                #expect(await loader.load(server.url + "/a").ending == (isPrefetched ? "4x2 memory" : "4x2 network"))
+                #expect(ahead?.progress.failed ?? 0 == 0)
+            }
         }
     }
 
