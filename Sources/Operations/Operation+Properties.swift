@@ -24,10 +24,11 @@ extension Operation {
             $0.serviceIndex = quality.serviceIndex
         }
         reconsiderService()
+        if LevelLending.isUsed { lendLevelOn() }
     }
 
-    /// Reads `qualityOfService`, overridden or not, and passes the value to the queue, which then calls a worker of the level.
-    private final func reconsiderService() {
+    /// Reads `qualityOfService`, overridden or not, and passes the service to the queue, which then calls a worker of the level.
+    final func reconsiderService() {
         let old = service
         untracked { readService() }
         // The thread that adds the operation, or drains the inbox, reads the new service.

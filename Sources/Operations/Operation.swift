@@ -18,9 +18,13 @@ open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, 
 {
     // Sendable: `word`, `attachmentsReference` and `dependents` are atomic. The comments of the others name their guards.
 
-    /// The last value of `qualityOfService` that was read for the queue, as a `Schedule.Service`. Behind the small fields of
-    /// the base class. So a block operation is an allocation of 128 bytes, the largest that the C library frees fast.
+    // The next three are behind the small fields of the base class. So a block operation is an allocation of 128 bytes, the
+    // largest that the C library frees fast.
+
+    /// The `Schedule.Service` of the operation, from the last value of `qualityOfService` that was read, and from the lent level.
     final let serviceIndex = Atomic<UInt8>(0)
+    /// The level that waiters have lent, and the level of the queue. See `LevelLending`.
+    final let levels = Atomic<UInt8>(0)
     /// Whether the operation is a block operation of the class itself. No member is overridden, so the word has the value of
     /// each state, and no code of the user runs in `start()` besides the blocks. Constant after `init`.
     @exclusivity(unchecked) final var isPlainBlock = false
@@ -231,6 +235,9 @@ open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, 
 
     /// Raises the task of the operation to at least this priority, if the operation has a task.
     func raiseTask(to lane: PriorityLane) {}
+
+    /// Raises the task of the operation, and its parts from now on, to at least this level, if the operation has a task.
+    func raiseTask(to level: ServiceLevel) {}
 
     /// The executor of the tasks that are part of the operation; nil for an operation that is not async.
     var executorOfTask: UnownedTaskExecutor? { nil }

@@ -9,7 +9,7 @@
 extension Schedule {
     /// The service of a member: the service of its queue, or one of its own. The caller maps services to threads.
     public enum Service: UInt8, Sendable, CaseIterable {
-        case ofQueue, first, second, third, fourth
+        case ofQueue, first, second, third, fourth, fifth
     }
 
     /// A set of services.
@@ -19,7 +19,7 @@ extension Schedule {
 
         @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        @inlinable public static var all: Services { Services(rawValue: 0b11111) }
+        @inlinable public static var all: Services { Services(rawValue: 0b111111) }
         @inlinable public static var ofQueue: Services { Services(rawValue: 1) }
 
         @inlinable public init(_ service: Service) { self.init(rawValue: 1 << service.rawValue) }

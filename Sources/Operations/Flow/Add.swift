@@ -20,6 +20,7 @@ extension OperationQueue {
         HeldLocks.assertNone()
         operation.queue = Unmanaged.passUnretained(self)
         operation.word.initialize(to: .newInQueue)
+        if LevelLending.isUsed { operation.place(in: self) }
         let held = Unmanaged.moved(from: operation)
         held._withUnsafeGuaranteedRef { push($0, last: nil, service: .ofQueue) }
         // The operation may be gone. A thread that sets a policy now may not have found it in the queue.
@@ -118,6 +119,7 @@ extension Operation {
             throw misuse
         }
         self.queue = Unmanaged.passUnretained(queue)
+        if LevelLending.isUsed { place(in: queue) }
     }
 
     /// The reason why the operation cannot be claimed for a queue.

@@ -49,6 +49,8 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         taskReference.withLoaded { $0.escalate(to: TaskPriority(lane)) }
     }
 
+    override func raiseTask(to level: ServiceLevel) { taskReference.withLoaded { $0.raise(to: level) } }
+
     /// Called once in place of ``run()`` when the operation ends without it: it was cancelled before it started, or its end
     /// was announced early.
     ///
@@ -173,6 +175,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
         guard taskReference.storeIfNil(new) === new else { return new.abandon() }
         new.begin(inherits: inherits, priority: TaskPriority(untracked { qualityOfService }))
         raiseTaskAsLent()
+        if let lent = otherLevels.lent { new.raise(to: lent) }
     }
 }
 

@@ -73,12 +73,13 @@ final class ConcurrentBlocks: WorkSource {
     func work(on worker: Worker) {
         let context = ThreadContext.current
         context.frames += frames
-        runBlocks()
+        runBlocks(as: worker)
         context.frames.removeLast(frames.count)
     }
 
-    private func runBlocks() {
-        while runBlock() {
+    /// - Parameter helper: The worker, if another thread has started the operation.
+    private func runBlocks(as helper: Worker? = nil) {
+        while runBlock(as: helper) {
             changeBlocks(by: -1)
             if state.withLock({ $0.finishedOne() }) { starter.unpark() }
         }
@@ -86,11 +87,13 @@ final class ConcurrentBlocks: WorkSource {
 
     /// Runs one block. The block is released when this function returns, before any waiter is notified that it has run
     /// (rule W5).
-    private func runBlock() -> Bool {
+    private func runBlock(as helper: Worker?) -> Bool {
         guard let (block, callsHelper) = take() else { return false }
         if callsHelper { WorkerPool[level].request(self) }
         HeldLocks.assertNone()
+        if let helper, let operation = frames.first?.operation { helper.beginRunning(operation) }
         block()
+        helper?.endRunning()
         return true
     }
 

@@ -35,7 +35,11 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     /// The highest priority that is known.
     private let priority = Atomic<UInt8>(0)
 
+    /// The level that waiters have lent to the operation; `noLevel` for none.
+    private let lentLevel = Atomic<Int>(noLevel)
+
     private static var levelOfQueue: Int { -1 }
+    private static var noLevel: Int { -1 }
 
     private enum Launch {
         static var unborn: UInt { 0 }
@@ -93,17 +97,53 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         if job.isTask, catches(job) { return }
         let resumption = Resumption(job: job, task: self)
         let ownLevel = ServiceLevel(rawValue: ownLevel.load(ordering: .relaxed))
-        if ownLevel == nil, let queue = unretainedQueue, isHeldByWorker(queue) {
+        if LevelLending.isUsed {
+            resume(resumption, at: ownLevel)
+        } else if ownLevel == nil, let queue = unretainedQueue, isHeldByWorker(queue) {
             queue._withUnsafeGuaranteedRef { $0.resume(resumption) }
         } else if ownLevel == nil, let queue {
             // Retained: as soon as the queue has the job, another thread may run it to the end of the operation.
             queue.resume(resumption)
         } else {
             // No thread of a queue runs it: the operation was started by hand, or has a service level of its own.
-            let queue = queue
-            let (urgency, name) = (queue?.urgency ?? .shared, queue?.threadName ?? "async operation")
-            WorkerPool[ownLevel ?? .normal].request(
-                PoolJob(urgency: urgency, threadName: name) { resumption.run(in: .current) })
+            request(ownLevel ?? .normal, for: resumption, of: queue)
+        }
+    }
+
+    private func request(_ level: ServiceLevel, for resumption: Resumption, of queue: OperationQueue?) {
+        let (urgency, name) = (queue?.urgency ?? .shared, queue?.threadName ?? "async operation")
+        WorkerPool[level].request(PoolJob(urgency: urgency, threadName: name) { resumption.run(in: .current) })
+    }
+
+    /// Resumes at the level of the operation, or at the lent level if that is higher.
+    @inline(never)
+    private func resume(_ resumption: Resumption, at ownLevel: ServiceLevel?) {
+        let queue = queue
+        guard ownLevel == nil, let queue else {
+            return request(max(ownLevel ?? .normal, lent ?? .background), for: resumption, of: queue)
+        }
+        if let lent, lent > queue.level, queue.hasLevels { return request(lent, for: resumption, of: queue) }
+        // Another thread may run the job to the end of the operation.
+        withExtendedLifetime(self) {
+            queue.resume(resumption)
+            // A lender that has not found the resumption has stored the level before.
+            if let lent { moveParts(of: queue, to: lent) }
+        }
+    }
+
+    private var lent: ServiceLevel? { ServiceLevel(rawValue: lentLevel.load(ordering: .sequentiallyConsistent)) }
+
+    /// Raises the task, and its parts that no thread has taken yet, to a lent level.
+    func raise(to level: ServiceLevel) {
+        escalate(to: TaskPriority(level))
+        let old = lentLevel.max(level.rawValue, ordering: .sequentiallyConsistent).oldValue
+        if old < level.rawValue, let queue { moveParts(of: queue, to: level) }
+    }
+
+    private func moveParts(of queue: OperationQueue, to level: ServiceLevel) {
+        guard queue.hasLevels, queue.level < level else { return }
+        for part in queue.resumptionsReference.withLoaded({ $0.takeAll(of: self) }) ?? [] {
+            request(level, for: part, of: queue)
         }
     }
 
@@ -233,5 +273,19 @@ extension TaskPriority {
     init?(_ quality: QualityOfService) {
         guard quality != .default else { return nil }
         self.init(rawValue: UInt8(quality.rawValue))
+    }
+}
+
+extension TaskPriority {
+    /// The priority of a task at a level.
+    init(_ level: ServiceLevel) {
+        self =
+            switch level {
+            case .background: .background
+            case .utility: .low
+            case .normal: .medium
+            case .userInitiated: .high
+            case .userInteractive: TaskPriority(rawValue: 33)
+            }
     }
 }

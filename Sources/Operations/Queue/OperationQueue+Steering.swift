@@ -65,6 +65,8 @@ extension OperationQueue {
         }
         // The worker that was called for a resumption has the old level.
         if hasResumptions { callWorkerIfNone(level) }
+        if quality != .default { LevelLending.begin() }
+        if LevelLending.isUsed { placeMembers() }
     }
 
     func setUnderlyingQueue(_ queue: DispatchQueue?) throws(OperationError) {

@@ -37,7 +37,9 @@ struct Resumption: Sendable {
             let queue = task.queue
             context.frames.append(
                 .init(operation: .passUnretained(operation), queue: queue.map(Unmanaged.passUnretained)))
+            context.withWorker { $0.beginRunning(.passUnretained(operation)) }
             withExtendedLifetime((operation, queue)) { task.run(job) }
+            context.withWorker { $0.endRunning() }
             context.frames.removeLast()
         }
         task.release()

@@ -43,6 +43,24 @@ final class Resumptions: @unchecked Sendable {
         return first
     }
 
+    /// Removes and returns the resumptions of a task. O(waiting).
+    func takeAll(of task: OperationTask) -> [Resumption] {
+        let taken = lock.withLock {
+            var taken: [Resumption] = []
+            for _ in 0..<waiting.count {
+                guard let next = waiting.popFirst() else { break }
+                if next.task?.toOpaque() == Unmanaged.passUnretained(task).toOpaque() {
+                    taken.append(next)
+                } else {
+                    waiting.append(next)
+                }
+            }
+            return taken
+        }
+        count.subtract(taken.count, ordering: .sequentiallyConsistent)
+        return taken
+    }
+
     var waitingCount: Int { count.load(ordering: .relaxed) }
 
     /// Returns false, and then true every second time, for threads that do not record their last choice.

@@ -6,8 +6,8 @@ import Synchronization
 /// An operation without a quality of its own has the service `ofQueue`. Its level is the level of the queue. The level of
 /// any other operation is its own level, or the level of the queue if that is higher (rule P6).
 struct ServiceMap: Equatable, Sendable {
-    // Bits 0 to 14: the levels of the five services, three bits each. Bits 16 to 40: the services of the five levels, five
-    // bits each.
+    // Bits 0 to 17: the levels of the six services, three bits each. Bits 18 to 47: the services of the five levels, six bits
+    // each.
     let rawValue: UInt64
 
     init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -17,7 +17,7 @@ struct ServiceMap: Equatable, Sendable {
         for service in Schedule.Service.allCases {
             let level = UInt64(level(service).rawValue)
             bits |= level << (3 * UInt64(service.rawValue))
-            bits |= 1 << (16 + 5 * level + UInt64(service.rawValue))
+            bits |= 1 << (18 + 6 * level + UInt64(service.rawValue))
         }
         rawValue = bits
     }
@@ -26,7 +26,7 @@ struct ServiceMap: Equatable, Sendable {
     init(queueLevel: ServiceLevel) {
         self.init { service in
             guard service != .ofQueue else { return queueLevel }
-            let own = ServiceLevel(QualityOfService(serviceIndex: service.rawValue))
+            let own = ServiceLevel(service)
             // A queue without a quality of its own raises nothing.
             return queueLevel == .normal ? own : max(own, queueLevel)
         }
@@ -46,7 +46,7 @@ struct ServiceMap: Equatable, Sendable {
     /// Returns the services of the operations that threads of a level run.
     @inline(__always)
     func services(of level: ServiceLevel) -> Schedule.Services {
-        Schedule.Services(rawValue: UInt8(truncatingIfNeeded: rawValue >> (16 + 5 * UInt64(level.rawValue)) & 0b11111))
+        Schedule.Services(rawValue: UInt8(truncatingIfNeeded: rawValue >> (18 + 6 * UInt64(level.rawValue)) & 0b111111))
     }
 
     /// Returns the levels of the threads that run operations of some of the services.
@@ -63,6 +63,9 @@ extension OperationQueue {
     @inline(__always)
     final var serviceMap: ServiceMap { ServiceMap(rawValue: serviceBits.load(ordering: .relaxed)) }
 
+    /// Whether threads of different levels run the operations.
+    final var hasLevels: Bool { serviceMap != .oneLevel }
+
     /// The level of operations without a quality of their own.
     final var level: ServiceLevel { serviceMap.level(of: .ofQueue) }
 
@@ -71,23 +74,5 @@ extension OperationQueue {
         let hasLevels = state.kind.isPool && state.underlyingQueue == nil
         let map = hasLevels ? ServiceMap(queueLevel: ServiceLevel(state.qualityOfService)) : .oneLevel
         serviceBits.store(map.rawValue, ordering: .relaxed)
-    }
-}
-
-extension Operation {
-    /// The service by which the queue schedules the operation.
-    @inline(__always)
-    final var service: Schedule.Service {
-        unsafeBitCast(serviceIndex.load(ordering: .relaxed), to: Schedule.Service.self)
-    }
-
-    /// Reads `qualityOfService`, overridden or not, for the queue. Called by the adding thread, and after a change.
-    final func readService() {
-        let quality = asked {
-            $0.serviceIndex
-        } else: {
-            qualityOfService.serviceIndex
-        }
-        if serviceIndex.load(ordering: .relaxed) != quality { serviceIndex.store(quality, ordering: .relaxed) }
     }
 }

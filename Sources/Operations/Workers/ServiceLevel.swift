@@ -1,3 +1,5 @@
+import SchedulerCore
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -6,8 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// The five kinds of threads. A thread keeps its level: a raised nice value cannot be reduced without privilege (rule
-/// P8).
+/// The five kinds of threads. A thread keeps its level, apart from a lent one (`LevelLending`): a raised nice value cannot be
+/// reduced without privilege (rule P8).
 package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
     case background, utility, normal, userInitiated, userInteractive
 
@@ -24,6 +26,31 @@ package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
 
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
+    package init(_ priority: TaskPriority) {
+        self =
+            switch priority.rawValue {
+            case 33...: .userInteractive
+            case TaskPriority.high.rawValue...: .userInitiated
+            case TaskPriority.medium.rawValue...: .normal
+            case TaskPriority.low.rawValue...: .utility
+            default: .background
+            }
+    }
+
+    /// The level of a service that is not the service of the queue.
+    init(_ service: Schedule.Service) { self.init(QualityOfService(serviceIndex: service.rawValue)) }
+
+    /// The level of the calling thread, which is not a worker.
+    static var ofThread: ServiceLevel {
+        #if canImport(Darwin)
+        let quality = qos_class_self()
+        return allCases.last { $0.quality.rawValue <= quality.rawValue } ?? .normal
+        #else
+        let niceness = Niceness.ofThread - Niceness.ofProcess
+        return allCases.last { $0.niceness >= niceness } ?? .background
+        #endif
+    }
+
     /// The number that is added to the process's nice value. The levels above normal take effect only with privilege.
     package var niceness: Int32 {
         switch self {
@@ -38,14 +65,6 @@ package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
     /// Gives the calling thread this level, as far as the system allows.
     func apply() {
         #if canImport(Darwin)
-        let quality: qos_class_t =
-            switch self {
-            case .background: QOS_CLASS_BACKGROUND
-            case .utility: QOS_CLASS_UTILITY
-            case .normal: QOS_CLASS_DEFAULT
-            case .userInitiated: QOS_CLASS_USER_INITIATED
-            case .userInteractive: QOS_CLASS_USER_INTERACTIVE
-            }
         pthread_set_qos_class_self_np(quality, 0)
         #else
         let wanted = Niceness.ofProcess + niceness
@@ -54,7 +73,19 @@ package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
     }
 }
 
-#if !canImport(Darwin)
+#if canImport(Darwin)
+extension ServiceLevel {
+    fileprivate var quality: qos_class_t {
+        switch self {
+        case .background: QOS_CLASS_BACKGROUND
+        case .utility: QOS_CLASS_UTILITY
+        case .normal: QOS_CLASS_DEFAULT
+        case .userInitiated: QOS_CLASS_USER_INITIATED
+        case .userInteractive: QOS_CLASS_USER_INTERACTIVE
+        }
+    }
+}
+#else
 /// The nice values of threads. On Linux each thread has a value, and a new thread has the value of the thread that
 /// creates it.
 enum Niceness {
@@ -63,7 +94,8 @@ enum Niceness {
     static var ofThread: Int32 { of(0) }
 
     /// Does nothing where the system does not allow it.
-    static func setOfThread(_ niceness: Int32) { setpriority(kind, 0, niceness) }
+    static func setOfThread(_ niceness: Int32) { set(niceness, of: 0) }
+    static func set(_ niceness: Int32, of thread: pid_t) { setpriority(kind, id_t(thread), niceness) }
 
     /// "Process 0" means the calling thread.
     private static func of(_ thread: pid_t) -> Int32 { getpriority(kind, id_t(thread)) }
@@ -104,5 +136,19 @@ extension QualityOfService {
         case .userInitiated: 3
         case .userInteractive: 4
         }
+    }
+}
+
+extension Schedule.Service {
+    /// The service of an operation with a level of its own.
+    init(_ level: ServiceLevel) {
+        self =
+            switch level {
+            case .background: .first
+            case .utility: .second
+            case .normal: .fifth
+            case .userInitiated: .third
+            case .userInteractive: .fourth
+            }
     }
 }

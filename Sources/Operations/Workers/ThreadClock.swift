@@ -48,6 +48,8 @@ struct ThreadClock: Sendable {
         return time.wholeNanoseconds
     }
 
+    func setNiceness(_ niceness: Int32) { Niceness.set(niceness, of: thread) }
+
     /// Whether the kernel reports that the thread sleeps. A clock also stands still when other processes use all cores.
     var isAsleep: Bool {
         guard let text = Processor.contents(of: "/proc/self/task/\(thread)/stat")?.utf8 else { return true }

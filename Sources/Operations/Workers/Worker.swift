@@ -26,6 +26,10 @@ final class Worker: @unchecked Sendable {
     /// The number of operations. The monitor reads it to see whether the worker moves.
     private let progress = Atomic<UInt>(0)
     private let shouldRetire = Atomic<Bool>(false)
+    /// The address of the operation that the thread runs, for threads that lend it a level; 0 while the thread runs none.
+    private let running = Atomic<UInt>(0)
+    /// Whether the thread has a lent level. See `WorkerPool.Census`.
+    private let isRaised = Atomic(false)
     /// The pool's data about the worker.
     var census = WorkerPool.Census()
 
@@ -38,12 +42,27 @@ final class Worker: @unchecked Sendable {
 
     func begin(_ operation: Unmanaged<Operation>, of queue: OperationQueue) {
         frame = .init(operation: operation, queue: Unmanaged.passUnretained(queue))
+        beginRunning(operation)
     }
 
     func end() {
         frame = nil
+        endRunning()
         obligation.clear()
         progress.store(progress.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    }
+
+    /// Notes that the thread runs code of the operation.
+    @inline(__always)
+    func beginRunning(_ operation: Unmanaged<Operation>) {
+        running.store(UInt(bitPattern: operation.toOpaque()), ordering: .relaxed)
+        if LevelLending.isUsed { takeLentLevel(of: operation) }
+    }
+
+    @inline(__always)
+    func endRunning() {
+        running.store(0, ordering: .relaxed)
+        if isRaised.load(ordering: .relaxed) { pool.state.withLock { _ in lower() } }
     }
 
     var operationsDone: UInt { progress.load(ordering: .relaxed) }
@@ -78,6 +97,31 @@ final class Worker: @unchecked Sendable {
         worker.pool.workerBlocks(worker)
         Monitor.shared.park(parker)
         worker.pool.workerGoesOn(worker)
+    }
+
+    // MARK: - Levels
+
+    /// Raises this thread while it runs the operation. Called under the lock of the pool.
+    func raise(to lent: ServiceLevel, for operation: Operation) {
+        #if !canImport(Darwin)
+        let address = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
+        guard running.load(ordering: .relaxed) == address, let clock = census.clock else { return }
+        guard lent > census.lentLevel ?? level else { return }
+        census.lentLevel = lent
+        isRaised.store(true, ordering: .sequentiallyConsistent)
+        clock.setNiceness(Niceness.ofProcess + lent.niceness)
+        // The thread may have ended the operation before it could see that it is raised.
+        if running.load(ordering: .sequentiallyConsistent) != address { lower() }
+        #endif
+    }
+
+    /// Gives this thread its own level. Called under the lock of the pool.
+    private func lower() {
+        guard census.lentLevel.take() != nil else { return }
+        isRaised.store(false, ordering: .relaxed)
+        #if !canImport(Darwin)
+        census.clock?.setNiceness(Niceness.ofProcess + level.niceness)
+        #endif
     }
 
     // MARK: - Thread

@@ -108,6 +108,8 @@ final class WorkerPool: Sendable {
         var lastUsed: UInt64 = 0
         var lastDone: UInt = 0
         var hadPromise = false
+        /// The level that waiters have lent to the operation that the thread runs; nil for none.
+        var lentLevel: ServiceLevel?
     }
 
     // MARK: - Requests

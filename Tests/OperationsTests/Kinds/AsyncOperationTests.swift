@@ -380,6 +380,8 @@ import Testing
         }
         operation.qualityOfService = .utility
         queue.addOperation(operation)
+        // A wait for the operation itself would lend it the level of this task (rule A17).
+        await queue.waitUntilAllOperationsAreFinished()
         let niceness = try await operation.value
         #expect(niceness == [LifeProcess.ownNiceness + 5, LifeProcess.ownNiceness + 5])
     }

@@ -46,11 +46,11 @@ private final class LastQueue: OperationQueue, @unchecked Sendable {
                 operation.addExecutionBlock {}
                 gone = Weak(operation)
                 queue.addOperation(operation)
-                await operation.waitUntilFinished()
+                // A wait for the operation itself would lend it the level of this task (rule A17).
+                await queue.waitUntilAllOperationsAreFinished()
                 let requests = pool.state.withLock { $0.requestCount }
                 #expect(requests == 1)
             }
-            await queue.waitUntilAllOperationsAreFinished()
             while !gone.isGone { await Task.yield() }
         }
     }

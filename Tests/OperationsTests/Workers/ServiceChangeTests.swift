@@ -20,7 +20,8 @@ import Testing
         if isScheduled { _ = queue.snapshot() }
         changes(operation)
         queue.isSuspended = false
-        operation.waitUntilFinished()
+        // A wait for the operation itself would lend it the level of this thread (rule A17).
+        queue.waitUntilAllOperationsAreFinished()
         return (operation as? NotesLevel)?.level.withLock { $0 } ?? level.withLock { $0 }
     }
 

@@ -97,7 +97,9 @@ import Testing
                 log.append(LifeProcess.niceness)
             }
         }
-        queue.addOperations([operation], waitUntilFinished: true)
+        queue.addOperation(operation)
+        // A wait for the operation itself would lend it the level of this thread (rule A17).
+        queue.waitUntilAllOperationsAreFinished()
         #expect(log.entries == [Int32](repeating: Self.utility, count: 4))
     }
 
