@@ -7,14 +7,24 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ProgressLateChildTests {
     enum Parent: CaseIterable { case queue, group, operation, plain }
 
-    /// Runs the body with a progress of this kind. The body runs in the operation if the progress is that of an operation.
-    private func withProgress(_ parent: Parent, _ body: @escaping @Sendable (Progress) -> Void) {
-        let queue = OperationQueue()
+    /// Calls the body on this thread with a progress of this kind. If the progress is that of an operation, the operation runs
+    /// meanwhile.
+    private func withProgress(_ parent: Parent, _ body: (Progress) -> Void) {
+        let (queue, progress, began, end) = (OperationQueue(), Guarded<Progress?>(nil), Gate(), Gate())
         queue.progress.totalUnitCount = 1
         switch parent {
         case .queue: body(queue.progress)
         case .group: body(GroupOperation { [BlockOperation {}] }.progress)
-        case .operation: queue.addOperations([BlockOperation { body(.current()!) }], waitUntilFinished: true)
+        case .operation:
+            queue.addOperation {
+                progress.withLock { $0 = .current() }
+                began.open()
+                end.pass()
+            }
+            began.pass()
+            body(progress.withLock { $0! })
+            end.open()
+            queue.waitUntilAllOperationsAreFinished()
         case .plain: body(Progress.discreteProgress(totalUnitCount: 1))
         }
     }
