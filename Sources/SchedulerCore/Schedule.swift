@@ -222,6 +222,13 @@ extension Schedule {
         return operations
     }
 
+    /// The members, barriers and jobs included, in no order. O(n).
+    public var members: [ScheduleMember] {
+        var members: [ScheduleMember] = []
+        forEach { members.append($0) }
+        return members
+    }
+
     /// The running members, barriers and jobs included, in no order. O(running).
     public var runningMembers: [ScheduleMember] {
         var members: [ScheduleMember] = []

@@ -74,6 +74,24 @@ extension Operation {
     /// The waits of the code of the operation. See `InnerWaits.ofAllCode`.
     final var waitsOfAllCode: [InnerWaits.Wait] { attachments?.withLock { $0.extras?.innerWaits.ofAllCode } ?? [] }
 
+    /// The waits of the code of a group or retry operation, besides waits for its parts.
+    private final var waitsBesideParts: [InnerWaits.Wait] {
+        let inner = (self as? AsyncOperation)?.innerQueue.map { Unmanaged.passUnretained($0).toOpaque() }
+        return waitsOfAllCode.filter { wait in
+            guard case .operation(let operation) = wait.subject else { return true }
+            return operation.queue?.toOpaque() != inner
+        }
+    }
+
+    /// Whether the operation is a group or retry operation whose code waits for nothing but its parts.
+    final var waitsForPartsOnly: Bool { (self as? AsyncOperation)?.innerQueue != nil && waitsBesideParts.isEmpty }
+
+    /// Whether the operation is a group whose own code waits before it starts the children.
+    final var holdsPartsBack: Bool {
+        guard let group = self as? AsyncOperation, !group.isHeld, let inner = group.innerQueue else { return false }
+        return inner.isSuspended && !waitsBesideParts.isEmpty
+    }
+
     /// The operations that the code of this operation waits for.
     final var operationsAwaitedInside: [Operation] {
         let waits = attachments?.withLock { $0.extras?.innerWaits.all } ?? []

@@ -118,8 +118,8 @@ struct StallSurvey {
 
     /// Visits an executing operation. A group proceeds when its children do, and a retry operation when its attempt does.
     private mutating func visitExecuting(_ index: Int, _ operation: Operation) {
-        // The parts of a group that is about to start wait for the group.
-        let hasStarted = operation.word.lifecycle.phase == .executing
+        // The parts of a group that has not started them wait for the group.
+        let hasStarted = operation.word.lifecycle.phase == .executing && !operation.holdsPartsBack
         let parts = ((hasStarted ? operation as? AsyncOperation : nil)?.unfinishedParts ?? []).map { position(of: $0) }
         let waits = operation.waitsOfAllCode
         guard !parts.isEmpty || !waits.isEmpty else { return settle(index, .moves, .executing) }
@@ -220,7 +220,7 @@ struct StallSurvey {
         let (label, standing, members): (String, StallGraph.Standing, [Operation]) =
             switch place.kind {
             case .barrier: ("a barrier of \(queue.label)", .waits, queue.operationsBeforeBarrier())
-            case .all: ("all operations of \(queue.label)", .waits, queue.listed())
+            case .all: ("all operations of \(queue.label)", .waits, queue.members())
             case .capacity: ("capacity of \(queue.label)", .waitsForAny, queue.operationsWithPlace())
             case .slot: ("a slot of \(queue.label)", .waitsForAny, queue.runningOperations(underKey: nil))
             case .key(let key):
@@ -237,7 +237,7 @@ struct StallSurvey {
     /// it is paused.
     private mutating func noteSuspension(of queue: OperationQueue, named name: String, at index: Int) {
         guard let owner = queue.owner else { return settle(index, .stuck, .queueSuspended(queue: name)) }
-        if owner.word.lifecycle.isExecuting {
+        if owner.word.lifecycle.isExecuting, !owner.holdsPartsBack {
             // Without a pause, the group has started and is about to resume the queue.
             if owner.isHeld { settle(index, .moves, .paused) }
             return
@@ -279,6 +279,9 @@ extension OperationQueue {
     fileprivate func operationsWithPlace() -> [Operation] {
         withState { $0.arrivals }.map(\.operation).filter { $0.word.lifecycle.contains(.bounded) }
     }
+
+    /// Returns all members, barriers and parts of tasks included. O(n).
+    fileprivate func members() -> [Operation] { withState { $0.machine.schedule.members.map(Operation.of) } }
 
     /// Returns the running members, barriers included; or the running members of one key. O(n).
     fileprivate func runningOperations(underKey key: String?) -> [Operation] {

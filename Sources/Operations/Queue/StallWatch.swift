@@ -239,12 +239,12 @@ private struct RunningOperations {
         case forAny
     }
 
-    /// Whether all are groups or retries, which report stalls of their parts themselves.
+    /// Whether all are groups or retries that wait for their parts. The inner queues report stalls of these.
     private let isOfParts: Bool
 
     init(_ operations: [Operation], restingSince since: UInt64) {
         lastChange = since
-        isOfParts = !operations.isEmpty && operations.allSatisfy { ($0 as? AsyncOperation)?.innerQueue != nil }
+        isOfParts = !operations.isEmpty && operations.allSatisfy(\.waitsForPartsOnly)
         for operation in operations {
             let waits = operation.waitsOfAllCode
             if let last = waits.map(\.since).max() {

@@ -168,6 +168,45 @@ import Glibc
         watched.queue.waitUntilAllOperationsAreFinished()
     }
 
+    @Test(arguments: [false, true])
+    func `a wait for a queue that has only a barrier, or a part of a task, is a stall if it cannot start`(
+        _ isBarrier: Bool
+    ) {
+        let watched = watched("outer")
+        let other = OperationQueue()
+        other.isSuspended = true
+        // The task is in the queue when the call returns.
+        if isBarrier { other.addBarrierBlock {} } else { Task(executorPreference: other) {} }
+        let waiting = BlockOperation { other.waitUntilAllOperationsAreFinished() }
+        watched.queue.addOperation(waiting)
+        #expect(watched.report().blocked.first?.reasons.first == .executing)
+        other.isSuspended = false
+        watched.queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `a group whose code waits before it starts its children is a stall of its queue, and holds them back`() {
+        let watched = watched("outer")
+        let (child, group) = (BlockOperation {}, Preparing { [BlockOperation {}] })
+        (child.name, group.name) = ("child", "group")
+        group.addChild(child)
+        let outer = GroupOperation { [group] }
+        outer.name = "outer group"
+        watched.queue.addOperation(outer)
+        let report = watched.report()
+        #expect(report.path == ["GroupOperation 'outer group'"])
+        #expect(report.blocked.map(\.reasons) == [[.executing, .awaits("Stuck 'first'")]])
+        #expect(watched.queue.explain(child).reasons == [.group("Preparing 'group'")])
+        StallObserver.letTimersPass()
+        #expect(watched.reports.count == 1)
+        let end = BlockOperation {}
+        end.addDependency(outer)
+        OperationQueue().addOperation(end)
+        outer.cancel()
+        group.first.cancel()
+        OperationQueue().addOperation(group.first)
+        end.waitUntilFinished()
+    }
+
     @Test func `a group gets a new delay of its queue`() {
         let watched = watched("outer", delay: .seconds(1000))
         let group = GroupOperation { [Stuck()] }
@@ -426,4 +465,18 @@ private final class Slot: Sendable {
 
 private final class Stuck: Operations.Operation, @unchecked Sendable {
     override var isReady: Bool { false || isCancelled }
+}
+
+/// A group that waits for an operation before it starts its children.
+private final class Preparing: GroupOperation, @unchecked Sendable {
+    let first: Stuck = {
+        let first = Stuck()
+        first.name = "first"
+        return first
+    }()
+
+    override func run() async throws {
+        await first.waitUntilFinished()
+        try await super.run()
+    }
 }
