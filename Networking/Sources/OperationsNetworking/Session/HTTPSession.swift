@@ -67,7 +67,8 @@ public final class HTTPSession: Sendable {
         /// Waiting while `connectionsPerHost` connections are in use does not count. Waiting does count at an HTTP/2 server
         /// that permits fewer than 100 concurrent requests.
         public var connectTimeout = Duration.seconds(10)
-        /// The largest number of HTTP/1 connections to one host; at least 1. Further requests wait in the order of arrival.
+        /// The largest number of HTTP/1 connections to one host; at least 1. Further requests wait in the order of arrival. A
+        /// proxy is one host for all requests that it forwards.
         public var connectionsPerHost = 8
         /// Whether the session may use HTTP/2.
         public var allowsHTTP2 = true
@@ -99,7 +100,10 @@ public final class HTTPSession: Sendable {
     }
 }
 
-/// A proxy for all requests of a session. Each connection is a tunnel through the proxy.
+/// A proxy for all requests of a session.
+///
+/// Requests for `https` pass through tunnels, and so do all requests through a SOCKS proxy. An HTTP proxy forwards the requests
+/// for `http` itself, as many proxies open tunnels to port 443 only. It can read and change these requests.
 public struct HTTPProxy: Sendable {
     var host: String
     var port: Int
@@ -117,6 +121,12 @@ public struct HTTPProxy: Sendable {
     /// Returns a SOCKS proxy.
     public static func socks(_ host: String, port: Int) -> HTTPProxy {
         HTTPProxy(host: host, port: port, isSOCKS: true)
+    }
+
+    /// The proxy as a server that forwards requests; nil for SOCKS, and for a host that no URL can contain.
+    var forwardingOrigin: HTTPAddress.Origin? {
+        let isIPv6 = host.contains(":") && !host.hasPrefix("[")
+        return isSOCKS ? nil : HTTPAddress("http://\(isIPv6 ? "[\(host)]" : host):\(port)/")?.origin
     }
 
     func setting(_ login: HTTPCredential?) -> HTTPClient.Configuration.Proxy {

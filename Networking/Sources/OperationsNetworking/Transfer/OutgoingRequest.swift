@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import HTTPCore
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
@@ -11,10 +12,30 @@ import Foundation
 
 /// One request as it is sent.
 struct OutgoingRequest {
-    let url: String
+    let address: HTTPAddress
     let method: HTTPMethod
-    let headers: HTTPHeaders
+    var headers: HTTPHeaders
     let body: HTTPClientRequest.Body?
+    /// The proxy that forwards the request; nil for a request to the server itself, or through a tunnel.
+    private var forwarder: HTTPAddress.Origin?
+
+    init(_ address: HTTPAddress, method: HTTPMethod, headers: HTTPHeaders, body: HTTPClientRequest.Body?) {
+        (self.address, self.method, self.headers, self.body) = (address, method, headers, body)
+    }
+
+    /// Returns the request to a proxy that forwards it. ``ForwardingHead`` adds the server to the first line.
+    func forwarded(by proxy: HTTPAddress.Origin, login: HTTPCredential?) -> OutgoingRequest {
+        var request = self
+        request.forwarder = proxy
+        request.headers.replaceOrAdd(name: "Host", value: address.origin.authority)
+        if let value = login?.basicAuthorization ?? login?.bearerAuthorization {
+            request.headers.replaceOrAdd(name: "Proxy-Authorization", value: value)
+        }
+        return request
+    }
+
+    /// The address to which async-http-client connects, with the path and the query.
+    private var url: String { forwarder.map { "\($0)\(address.requestTarget)" } ?? address.resource }
 
     /// - Parameter loop: The event loop of the connection that the request probably gets.
     func begin(_ exchange: Exchange, by client: HTTPClient, on loop: any EventLoop) throws {
@@ -39,6 +60,8 @@ struct Answer {
     let sent: (time: Duration, date: Date)
     /// The use of the connection of the response.
     let use: ConnectionUse?
+    /// The number of proxy logins before the request.
+    let logins: Int
 }
 
 /// The body of a response. Releasing the last reference cancels the rest of the body.

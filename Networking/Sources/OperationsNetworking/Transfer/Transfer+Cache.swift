@@ -20,6 +20,8 @@ struct Reply {
 
     let head: HTTPResponse
     let body: Body
+    /// The number of proxy logins before the request.
+    let logins: Int
     /// The data for the cache; nil if the response comes from the cache or must not be stored.
     let storing: Storing?
 
@@ -43,6 +45,7 @@ struct Reply {
 
     init(_ sent: Sent, storing: Storing? = nil) {
         head = sent.answer.head
+        logins = sent.answer.logins
         body = .network(sent.answer.body)
         self.sent = sent.stream
         self.storing = storing
@@ -50,6 +53,7 @@ struct Reply {
 
     init(_ response: CachedResponse) {
         head = response.response
+        logins = 0
         body = .cache(response.body)
         storing = nil
         sent = nil

@@ -37,7 +37,16 @@ extension Transfer {
         let address = course.address
         let reply = try await reply(course)
         note(reply, at: address)
-        // A proxy's challenge ends in an error elsewhere. A 407 from an origin server must not get proxy credentials.
+        // A 407 through a tunnel comes from the server, which must not get credentials of the proxy.
+        if reply.head.status == .proxyAuthenticationRequired, session.connections.forwards(address.origin),
+            !reply.isFromCache
+        {
+            try await discard(reply.body)
+            try await logIn(
+                after: reply.logins, AuthenticationChallenge.all(in: reply.head.headerFields, .proxyAuthenticate),
+                course)
+            return false
+        }
         if reply.head.status == .unauthorized, try await isAnswered(reply.head, course) {
             // The request's own credential was refused, and would override the new one.
             course.fields[.authorization] = nil
@@ -128,7 +137,7 @@ extension Transfer {
         // The content type contains the boundary of this body.
         if let type = upload.contentType { fields[.contentType] = type }
         let request = OutgoingRequest(
-            url: address.resource, method: HTTPMethod(rawValue: method.rawValue), headers: HTTPHeaders(fields),
+            address, method: HTTPMethod(rawValue: method.rawValue), headers: HTTPHeaders(fields),
             body: upload.stream?.body)
         return (request, upload.stream)
     }
@@ -188,10 +197,11 @@ extension Transfer {
         }
     }
 
-    /// Sends a request, and logs in at the proxy if necessary. The body is sent only after the login.
+    /// Sends a request. Logs in at the proxy if it refuses a tunnel, so the body is sent only after the login.
     private func throughProxy(_ request: OutgoingRequest, _ course: Course) async throws -> Answer {
         while true {
-            let exchange = Exchange(with: course.address.origin, in: session.connections.line)
+            let server = session.connections.server(for: course.address.origin)
+            let exchange = Exchange(with: server, in: session.connections.line)
             // From here on, releasing `body` stops the exchange.
             let body = IncomingBody(exchange)
             let turn = if let turn = exchange.asksForTurn() { turn } else { try await turn(of: exchange) }
@@ -201,7 +211,7 @@ extension Transfer {
                 let head = try await head(of: exchange)
                 return Answer(
                     head: HTTPResponse(head.status, head.headers), body: body, sent: sent,
-                    use: ConnectionUse(notedIn: head.headers))
+                    use: ConnectionUse(notedIn: head.headers), logins: logins)
             } catch {
                 try await prepareToResend(request, after: error, logins, course)
             }
@@ -212,7 +222,11 @@ extension Transfer {
     private func prepareToResend(
         _ request: OutgoingRequest, after error: any Error, _ logins: Int, _ course: Course
     ) async throws {
-        if (error as? HTTPClientError) == .proxyAuthenticationRequired { return try await logIn(after: logins, course) }
+        if (error as? HTTPClientError) == .proxyAuthenticationRequired {
+            // async-http-client does not report the challenge.
+            let offered = [AuthenticationChallenge(scheme: "basic"), AuthenticationChallenge(scheme: "bearer")]
+            return try await logIn(after: logins, offered, course)
+        }
         // The next connection may be stale as well, but there are few stale connections.
         guard course.resends(request, after: error) else { throw error }
     }
@@ -227,14 +241,14 @@ extension Transfer {
     }
 
     /// Logs in at the proxy, unless another request has logged in since the refusal.
-    private func logIn(after logins: Int, _ course: Course) async throws {
+    private func logIn(after logins: Int, _ challenges: [AuthenticationChallenge], _ course: Course) async throws {
         let connections = session.connections
         if connections.logins != logins { return }
         if logins == 0, let login = session.configuration.proxy?.login {
             _ = course.authentication.sendUnasked(login, to: .proxy)
         }
-        // async-http-client does not report the proxy's challenge, and supports only these two schemes.
-        let offered = [AuthenticationChallenge(scheme: "basic"), AuthenticationChallenge(scheme: "bearer")]
+        // The same login opens tunnels, for which async-http-client supports only these two schemes.
+        let offered = challenges.filter { ["basic", "bearer"].contains($0.scheme) }
         let answer = try await credential(for: offered, of: .proxy, course)
         guard answer.isAnswered, let credential = answer.1 else { throw TransferFailure(.unauthorized) }
         connections.logIn(with: credential, after: logins)

@@ -99,7 +99,7 @@ import Tracing
 
     private func request(_ server: HTTPTestServer, hasBody: Bool) -> OutgoingRequest {
         OutgoingRequest(
-            url: server.url + "/", method: hasBody ? .POST : .GET, headers: [:],
+            HTTPAddress(server.url)!, method: hasBody ? .POST : .GET, headers: [:],
             body: hasBody ? .bytes(ByteBuffer(string: "a body")) : nil)
     }
 
