@@ -144,7 +144,8 @@ static bool prepare_several(cimage *self) {
     self->frames = self->source->Ysize / self->source_height;
     if (vips_image_get_typeof(self->source, VIPS_META_ICC_NAME)) {
         VipsImage *next = NULL;
-        int result = vips_icc_transform(self->source, &next, "srgb", "embedded", TRUE, NULL);
+        int result = vips_icc_transform(
+            self->source, &next, "srgb", "embedded", TRUE, "intent", vips_intent_of_profile(self->source), NULL);
         if (!vips_step(&self->source, result, next)) return false;
     }
     if (!vips_to_rgba(&self->source)) return false;

@@ -2,6 +2,7 @@
 #include "Vips.h"
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <vips/vector.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -83,6 +84,27 @@ bool vips_to_rgba(VipsImage **image) {
     return false;
 }
 
+static bool has_tag(const uint8_t *profile, size_t size, const char *name) {
+    if (size < 132) return false;
+    size_t count = (size_t)profile[128] << 24 | (size_t)profile[129] << 16 | (size_t)profile[130] << 8 | profile[131];
+    count = VIPS_MIN(count, (size - 132) / 12);
+    for (size_t index = 0; index < count; index++) {
+        if (memcmp(profile + 132 + 12 * index, name, 4) == 0) return true;
+    }
+    return false;
+}
+
+VipsIntent vips_intent_of_profile(VipsImage *image) {
+    const void *data;
+    size_t size;
+    if (!vips_image_get_typeof(image, VIPS_META_ICC_NAME)) return VIPS_INTENT_RELATIVE;
+    if (vips_image_get_blob(image, VIPS_META_ICC_NAME, &data, &size)) return VIPS_INTENT_RELATIVE;
+    // A profile of colorants instead of tables supports every intent.
+    if (has_tag(data, size, "A2B1") || has_tag(data, size, "rXYZ")) return VIPS_INTENT_RELATIVE;
+    if (has_tag(data, size, "A2B0")) return VIPS_INTENT_PERCEPTUAL;
+    return has_tag(data, size, "A2B2") ? VIPS_INTENT_SATURATION : VIPS_INTENT_RELATIVE;
+}
+
 bool vips_to_size(VipsImage **image, int size) {
     // An export profile would change the colors of an image that is already sRGB.
     bool has_profile = vips_image_get_typeof(*image, VIPS_META_ICC_NAME) != 0;
@@ -92,7 +114,8 @@ bool vips_to_size(VipsImage **image, int size) {
     size = VIPS_MIN(size, VIPS_MAX_COORD);
     int result = is_foreign
         ? vips_thumbnail_image(
-              *image, &next, size, "height", size, "size", VIPS_SIZE_DOWN, "export_profile", "srgb", NULL)
+              *image, &next, size, "height", size, "size", VIPS_SIZE_DOWN, "export_profile", "srgb", "intent",
+              vips_intent_of_profile(*image), NULL)
         : vips_thumbnail_image(*image, &next, size, "height", size, "size", VIPS_SIZE_DOWN, NULL);
     return vips_step(image, result, next);
 }

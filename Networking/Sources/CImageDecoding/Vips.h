@@ -21,6 +21,9 @@ void vips_end(void);
 bool vips_step(VipsImage **image, int result, VipsImage *next);
 /// Replaces `*image` by an image with four bands of eight bits: sRGB and alpha.
 bool vips_to_rgba(VipsImage **image);
+/// Returns the rendering intent for the profile of an image. The profile may have a table for one intent only, and libvips
+/// applies no profile without a table for the intent.
+VipsIntent vips_intent_of_profile(VipsImage *image);
 /// Replaces `*image` by an upright sRGB image whose sides are at most `size`.
 bool vips_to_size(VipsImage **image, int size);
 

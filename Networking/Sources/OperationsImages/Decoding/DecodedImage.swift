@@ -6,7 +6,7 @@ public struct DecodedImage: Hashable, Sendable {
         /// The pixels of the frame.
         public let image: RasterImage
         /// The duration in the file, or zero if the file contains none. The code that displays the animation decides
-        /// how to treat durations near zero.
+        /// how to treat durations near zero. Browsers show a frame of a GIF with at most 10 ms for 100 ms.
         public let duration: Duration
 
         /// Creates a frame.

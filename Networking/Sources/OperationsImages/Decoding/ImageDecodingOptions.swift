@@ -27,11 +27,14 @@ public struct ImageDecodingOptions: Hashable, Codable, Sendable {
         self.memoryLimit = memoryLimit
     }
 
-    /// Returns the number of frames to decode.
-    func frameCount(of header: ImageHeader) -> Int {
+    /// The maximum number of frames to decode, at least 1.
+    var frameLimit: Int {
         switch frames {
         case .first: 1
-        case .all(let limit): max(1, min(limit, header.frameCount))
+        case .all(let limit): max(1, limit)
         }
     }
+
+    /// Returns the number of frames to decode.
+    func frameCount(of header: ImageHeader) -> Int { min(frameLimit, header.frameCount) }
 }

@@ -12,7 +12,7 @@ extension ImageHeader {
             case 0xD9, 0xDA: throw .undecodable(.jpeg, reason: "there is no frame header before the image")
             case 0xC0...0xCF where marker != 0xC4 && marker != 0xC8 && marker != 0xCC:
                 return try jpegFrame(marker, &reader)
-            default: guard try skipSegment(&reader) else { throw cutOff(.jpeg) }
+            default: guard skipSegment(&reader) else { throw cutOff(.jpeg) }
             }
         }
         throw cutOff(.jpeg)
@@ -27,7 +27,7 @@ extension ImageHeader {
         }
         var header = Self(.jpeg, width: width, height: height)
         _ = reader.skip(3 * components)
-        let scanned = try componentsOfFirstScan(&reader) ?? components
+        let scanned = componentsOfFirstScan(&reader) ?? components
         header.isInterlaced = marker & 0x03 == 2 || scanned < components
         // For each coefficient a decoder stores two bytes at any precision, and one more pixel when it shrinks.
         header.bytesPerStoredPixel = components * (precision > 8 ? 4 : 3)
@@ -36,7 +36,7 @@ extension ImageHeader {
     }
 
     /// Returns the number of components in the first scan, or nil if the data ends before the scan.
-    private static func componentsOfFirstScan(_ reader: inout ByteReader) throws(ImageError) -> Int? {
+    private static func componentsOfFirstScan(_ reader: inout ByteReader) -> Int? {
         while let marker = soughtMarker(&reader) {
             switch marker {
             case 0x01, 0xD0...0xD8: continue
@@ -48,7 +48,7 @@ extension ImageHeader {
                     return nil
                 }
                 return count
-            default: guard try skipSegment(&reader) else { return nil }
+            default: guard skipSegment(&reader) else { return nil }
             }
         }
         return nil
@@ -64,7 +64,7 @@ extension ImageHeader {
             case 0xD9: return
             default:
                 if marker == 0xDA { scans += 1 }
-                guard try skipSegment(&reader) else { return }
+                guard skipSegment(&reader) else { return }
             }
             guard scans <= scanLimit else {
                 throw .undecodable(.jpeg, reason: "there are more than \(scanLimit) scans")
@@ -83,10 +83,9 @@ extension ImageHeader {
         return nil
     }
 
-    /// Returns false if the data ends before the end of the segment.
-    private static func skipSegment(_ reader: inout ByteReader) throws(ImageError) -> Bool {
+    /// Returns false if the data ends before the end of the segment. A length below two counts as two, as in libjpeg.
+    private static func skipSegment(_ reader: inout ByteReader) -> Bool {
         guard let length = reader.bigEndian(2) else { return false }
-        guard length >= 2 else { throw .undecodable(.jpeg, reason: "a segment has a length below two") }
-        return reader.skip(length - 2)
+        return reader.skip(max(0, length - 2))
     }
 }

@@ -17,13 +17,19 @@ extension StandardImageDecoder {
         }
 
         func run(_ data: [UInt8]) throws(ImageError) -> DecodedImage {
-            let result = data.withUnsafeBytes { bytes in
-                withExtendedLifetime(self) { Result { () throws(ImageError) in try decode(bytes) } }
+            let animation = header.format == .gif ? try GIFAnimation(data, limit: options.frameLimit) : nil
+            let result = (animation?.file ?? data).withUnsafeBytes { bytes in
+                withExtendedLifetime(self) {
+                    Result { () throws(ImageError) in try decode(bytes, animation?.durations) }
+                }
             }
             return try result.get()
         }
 
-        private func decode(_ bytes: UnsafeRawBufferPointer) throws(ImageError) -> DecodedImage {
+        /// - Parameter durations: The durations of the frames, or nil for those of libvips.
+        private func decode(
+            _ bytes: UnsafeRawBufferPointer, _ durations: [Duration]?
+        ) throws(ImageError) -> DecodedImage {
             // The headers were parsed, so the data is not empty.
             guard let start = bytes.baseAddress else { throw .emptyData }
             var request = cimage_request(
@@ -43,7 +49,8 @@ extension StandardImageDecoder {
             for index in 0..<opened.frames {
                 let raster = try read(image, width: Int(opened.width), height: Int(opened.height))
                 let duration = Duration.milliseconds(max(0, cimage_milliseconds(image, index)))
-                frames.append(DecodedImage.Frame(image: raster, duration: duration))
+                frames.append(
+                    DecodedImage.Frame(image: raster, duration: durations?.dropFirst(Int(index)).first ?? duration))
             }
             let loops = opened.loops > 0 ? Int(opened.loops) : nil
             guard let result = DecodedImage(format: header.format, frames: frames, loopCount: loops) else {

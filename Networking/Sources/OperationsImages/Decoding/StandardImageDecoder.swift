@@ -9,6 +9,10 @@ internal import CImageDecoding
 /// The decoder supports JPEG, PNG, GIF and WebP only. The result is upright and in sRGB: the decoder applies embedded
 /// profiles and converts CMYK. A truncated or damaged file fails, so that no partial image is delivered.
 ///
+/// The parts of a GIF that no frame covers are transparent, as in browsers. So are cleared parts, except under a frame that is
+/// opaque and has 256 colors: they have the background color. Of an animated PNG, the decoder delivers the default image, which
+/// is usually the first frame.
+///
 /// The decoder uses libvips rather than libgd. Of a JPEG with 1600 × 1200 pixels, libvips makes a thumbnail with 256 × 192
 /// pixels in 15 ms of processor time. The library libgd decodes the complete image and needs 32 ms (Debian 12, versions 8.14
 /// and 2.3). Furthermore, libgd does not read WebP animations, EXIF or profiles. A disadvantage of libvips is the size:

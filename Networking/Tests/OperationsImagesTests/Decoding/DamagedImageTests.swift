@@ -51,15 +51,47 @@ struct DamagedImageTests {
         }
     }
 
+    @Test func `a GIF that ends within a frame has only the frames before`() throws {
+        let file = ImageFiles.gif(frames: 3)
+        let (start, length) = (file.count - 1 - 3 * 23, 23)
+        for count in start + 1..<file.count {
+            let (complete, rest) = (count - start).quotientAndRemainder(dividingBy: length)
+            let cut = Array(file.prefix(count))
+            for limit in 1...4 {
+                // Without the mark of the end, a file that ends after a frame is complete.
+                if limit <= complete || rest == 0 {
+                    let image = try decoder.decode(cut, options: .init(frames: .all(limit: limit)))
+                    #expect(image.frames.count == min(limit, complete))
+                } else {
+                    #expect(throws: ImageError.self) {
+                        try decoder.decode(cut, options: .init(frames: .all(limit: limit)))
+                    }
+                }
+            }
+            #expect((try? decoder.decode(cut).frames.count) == (complete > 0 ? 1 : nil))
+        }
+    }
+
+    @Test func `a WebP animation that ends early is undecodable`() throws {
+        let frames = [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255]].map { colour in
+            DecodedImage.Frame(image: TestPicture.plain(40, 20, colour.map { UInt8($0) }), duration: .milliseconds(50))
+        }
+        let file = try #require(DecodedImage(frames: frames)).encoded(as: .webP)
+        for count in 12..<file.count {
+            for frames in [ImageDecodingOptions.Frames.first, .all()] {
+                #expect(throws: ImageError.self) {
+                    try decoder.decode(Array(file.prefix(count)), options: .init(frames: frames))
+                }
+            }
+        }
+    }
+
     @Test(arguments: ["CMYK", "GRAY", "Lab "])
     func `a color profile for another kind of pixel is not applied`(space: String) throws {
         var profile = [UInt8](repeating: 0, count: 200)
         profile.replaceSubrange(16..<16 + space.utf8.count, with: space.utf8)
-        let body = Array("ICC_PROFILE\0".utf8) + [1, 1] + profile
-        let segment = [0xFF, 0xE2] + ImageFiles.big(body.count + 2, 2) + body
         let file = try TestPicture.halves(24, 16).encoded(as: .jpeg)
-        let labelled = Array(file[..<2]) + segment + Array(file[2...])
-        #expect(try decoder.decode(labelled).image == decoder.decode(file).image)
+        #expect(try decoder.decode(ImageFiles.labelled(file, profile)).image == decoder.decode(file).image)
     }
 
     @Test(arguments: ImageFormat.allCases)

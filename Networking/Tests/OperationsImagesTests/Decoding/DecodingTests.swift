@@ -84,6 +84,96 @@ struct DecodingTests {
         }
     }
 
+    private func pixels(_ file: [UInt8]) throws -> [[UInt8]] {
+        try decoder.decode(file, options: .init(frames: .all())).frames.map(\.image.pixels)
+    }
+
+    private let clear: [UInt8] = [0, 0, 0, 0]
+    private let r: [UInt8] = [255, 0, 0, 255]
+    private let g: [UInt8] = [0, 255, 0, 255]
+    private let b: [UInt8] = [0, 0, 255, 255]
+
+    @Test func `the parts of a GIF that no frame covers are transparent`() throws {
+        let one = ImageFiles.gif(screen: (3, 1), [.init(place: (1, 0, 1, 1), colour: 0)])
+        #expect(try pixels(one) == [clear + r + clear])
+        let two = ImageFiles.gif(
+            screen: (3, 1),
+            [
+                .init(place: (1, 0, 1, 1), control: (0, 7), colour: 0),
+                .init(place: (2, 0, 1, 1), control: (0, 7), colour: 1),
+            ])
+        #expect(try pixels(two) == [clear + r + clear, clear + r + b])
+        #expect(try decoder.decode(two).image.pixels == clear + r + clear)
+        let mixed = ImageFiles.gif(
+            screen: (3, 1),
+            [
+                .init(place: (1, 0, 1, 1), control: (0, 7), colour: 0),
+                .init(place: (1, 0, 2, 1), control: (0, 7), colour: 1, transparent: 1),
+            ])
+        #expect(try pixels(mixed) == [clear + r + clear, clear + r + clear])
+        // A covered canvas, without any control extension.
+        #expect(try pixels(ImageFiles.gif(screen: (2, 1), [.init(place: (0, 0, 2, 1), colour: 2)])) == [g + g])
+        let large = ImageFiles.gif(screen: (40, 20), [.init(place: (20, 0, 20, 20), colour: 1)])
+        let small = try decoder.decode(large, options: .init(maxPixelSize: 10)).image
+        #expect(small.isNear([0, 0, 0, 0], at: (1, 2)) && small.isNear([0, 0, 255, 255], at: (8, 2)))
+    }
+
+    @Test(arguments: [nil, 0] as [UInt8?])
+    func `a cleared frame of a GIF leaves its part transparent`(transparent: UInt8?) throws {
+        let file = ImageFiles.gif(
+            screen: (3, 1),
+            [
+                .init(place: (0, 0, 3, 1), control: (0, 7), colour: 0),
+                .init(place: (1, 0, 2, 1), control: (2, 7), colour: 1, transparent: transparent),
+                .init(place: (0, 0, 1, 1), control: (3, 7), colour: 2),
+                .init(place: (1, 0, 1, 1), control: (1, 7), colour: 2),
+            ])
+        #expect(try pixels(file) == [r + r + r, r + b + b, g + clear + clear, r + g + clear])
+    }
+
+    @Test func `a frame of a GIF has the duration in the file, or none`() throws {
+        func frame(_ hundredths: Int?) -> ImageFiles.Frame {
+            .init(place: (0, 0, 1, 1), control: hundredths.map { (0, $0) }, colour: 0)
+        }
+        let hundredths = [nil, 0, 1, 2, nil, 10, 65_535]
+        let file = ImageFiles.gif(screen: (1, 1), hundredths.map(frame))
+        let decoded = try decoder.decode(file, options: .init(frames: .all()))
+        #expect(decoded.frames.map(\.duration) == hundredths.map { .milliseconds(10 * ($0 ?? 0)) })
+        #expect(try decoder.decode(file).frames.map(\.duration) == [.zero])
+    }
+
+    @Test func `an animated PNG is its first frame`() throws {
+        for frames in [ImageDecodingOptions.Frames.first, .all()] {
+            #expect(
+                try decoder.decode(ImageFiles.animatedPNG, options: .init(frames: frames)).frames.map(\.image) == [
+                    TestPicture.plain(2, 2, [255, 0, 0, 255])
+                ])
+        }
+    }
+
+    // MARK: - Color profiles
+
+    @Test(arguments: [["A2B0"], ["A2B1"], ["A2B2"], ["A2B0", "A2B1"], ["A2B2", "A2B0"]])
+    func `a profile is applied, for whatever intent it has a table`(tables: [String]) throws {
+        let profile = ImageFiles.profile(tables)
+        let jpeg = ImageFiles.labelled(try TestPicture.plain(40, 20, [255, 0, 0, 255]).encoded(as: .jpeg), profile)
+        for size in [nil, 10] {
+            let image = try decoder.decode(jpeg, options: .init(maxPixelSize: size)).image
+            #expect(image.isNear([0, 0, 255, 255], at: (2, 2), tolerance: 100) && image[2, 2].red < 120)
+        }
+        let frames = [[255, 0, 0, 255], [0, 255, 0, 255]].map { colour in
+            DecodedImage.Frame(image: TestPicture.plain(40, 20, colour.map { UInt8($0) }), duration: .milliseconds(50))
+        }
+        // The chunk of the profile follows the chunk VP8X, which announces it.
+        var webP = try #require(DecodedImage(frames: frames)).encoded(as: .webP, quality: 100)
+        webP[20] |= 0x20
+        let body = profile + (profile.count % 2 == 0 ? [] : [0])
+        webP.insert(contentsOf: Array("ICCP".utf8) + ImageFiles.little(profile.count, 4) + body, at: 30)
+        webP.replaceSubrange(4..<8, with: ImageFiles.little(webP.count - 8, 4))
+        let animation = try decoder.decode(webP, options: .init(frames: .all()))
+        #expect(animation.frames.count == 2 && animation.image[2, 2].red < 120 && animation.image[2, 2].blue > 200)
+    }
+
     // MARK: - Thumbnails
 
     @Test(arguments: ImageFormat.allCases, [1, 7, 64, 250, 1_000])

@@ -17,6 +17,82 @@ enum ImageFiles {
         return bytes + [0x3B]
     }
 
+    /// A frame of a GIF in one color: its place, its graphic control extension (disposal and hundredths), or nil, and the index
+    /// of its color.
+    struct Frame {
+        var place: (x: Int, y: Int, width: Int, height: Int)
+        var control: (disposal: UInt8, hundredths: Int)?
+        var colour: UInt8
+        /// The index of the transparent color.
+        var transparent: UInt8?
+    }
+
+    /// Returns a GIF with red, blue, green and yellow in its table. Yellow is the background color.
+    static func gif(screen: (Int, Int), _ frames: [Frame]) -> [UInt8] {
+        var bytes = Array("GIF89a".utf8) + little(screen.0, 2) + little(screen.1, 2) + [0x81, 3, 0]
+        bytes += [255, 0, 0, 0, 0, 255, 0, 255, 0, 255, 255, 0]
+        for frame in frames {
+            if let control = frame.control {
+                bytes += [0x21, 0xF9, 4, control.disposal << 2 | (frame.transparent == nil ? 0 : 1)]
+                bytes += little(control.hundredths, 2) + [frame.transparent ?? 0, 0]
+            }
+            let (x, y, width, height) = frame.place
+            bytes += [0x2C] + little(x, 2) + little(y, 2) + little(width, 2) + little(height, 2) + [0, 2]
+            // A clear code before each pixel keeps every code at three bits.
+            var bits = (0..<width * height).flatMap { _ -> [UInt8] in [4, frame.colour] } + [5]
+            bits = bits.flatMap { code in (0..<3).map { code >> $0 & 1 } }
+            let packed = stride(from: 0, to: bits.count, by: 8).map { start in
+                bits[start..<min(start + 8, bits.count)].reversed().reduce(UInt8(0)) { $0 << 1 | $1 }
+            }
+            for start in stride(from: 0, to: packed.count, by: 255) {
+                let block = packed[start..<min(start + 255, packed.count)]
+                bytes += [UInt8(block.count)] + block
+            }
+            bytes.append(0)
+        }
+        return bytes + [0x3B]
+    }
+
+    /// A PNG of 2 × 2 red pixels, with an animation whose second frame is blue.
+    static let animatedPNG = base64(
+        """
+        iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAACGFjVEwAAAACAAAAAPONk3AAAAAaZmNUTAAAAAAAAAACAAAAAgAAAAAAAAAAAAEACgAA\
+        6FTcAAAAABZJREFUeJxj/M/AwMDAwMTAwMDAwAAADR0BA2rCm+kAAAAaZmNUTAAAAAEAAAACAAAAAgAAAAAAAAAAAAEACgAAcyc21AAAABpmZEFUAAAA\
+        AnicY2Rg+M/AwMDEwMDAwMAAAAsfAQM5oA0PAAAAAElFTkSuQmCC
+        """)
+
+    /// Returns a color profile that exchanges red and blue. It has these tables, and no colorants.
+    static func profile(_ tables: [String]) -> [UInt8] {
+        let ramp = (0..<3).flatMap { _ in (0...255).map { UInt8($0) } }
+        let identity = [1, 0, 0, 0, 1, 0, 0, 0, 1].flatMap { big($0 << 16, 4) }
+        // The corners of the cube of RGB in Lab.
+        let corners: [UInt8] = [
+            0, 128, 128, 136, 208, 195, 224, 42, 211, 248, 106, 222, 82, 207, 20, 154, 226, 67, 232, 80, 114, 255, 128,
+            128,
+        ]
+        let table = Array("mft1".utf8) + [0, 0, 0, 0, 3, 3, 2, 0] + identity + ramp + corners + ramp
+        let white = Array("XYZ ".utf8) + [0, 0, 0, 0] + [63_190, 65_536, 54_061].flatMap { big($0, 4) }
+        let tags = [("wtpt", white)] + tables.map { ($0, table) }
+        var (index, content) = (big(tags.count, 4), [UInt8]())
+        for (name, tag) in tags {
+            index += Array(name.utf8) + big(132 + 12 * tags.count + content.count, 4) + big(tag.count, 4)
+            content += tag
+        }
+        var head = [UInt8](repeating: 0, count: 128)
+        head.replaceSubrange(0..<4, with: big(128 + index.count + content.count, 4))
+        for (place, text) in [(8, "\u{2}@"), (12, "mntrRGB Lab "), (36, "acsp")] {
+            head.replaceSubrange(place..<place + text.utf8.count, with: text.utf8)
+        }
+        head.replaceSubrange(68..<80, with: white.dropFirst(8))
+        return head + index + content
+    }
+
+    /// Returns a JPEG with a color profile, in a segment after the first two bytes.
+    static func labelled(_ jpeg: [UInt8], _ profile: [UInt8]) -> [UInt8] {
+        let body = Array("ICC_PROFILE\0".utf8) + [1, 1] + profile
+        return Array(jpeg[..<2]) + [0xFF, 0xE2] + big(body.count + 2, 2) + body + Array(jpeg[2...])
+    }
+
     /// Returns the headers of a PNG without an image.
     static func png(_ width: Int, _ height: Int, interlaced: Bool = false) -> [UInt8] {
         [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + big(13, 4) + Array("IHDR".utf8) + big(width, 4)

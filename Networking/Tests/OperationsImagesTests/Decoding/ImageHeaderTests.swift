@@ -110,6 +110,15 @@ struct ImageHeaderTests {
             try size(Array(file.prefix(2)) + segment + stray + segment + stray + file.dropFirst(2)) == [640, 480, 1])
     }
 
+    @Test(arguments: [0, 1] as [UInt8]) func `a length of a segment below two counts as two`(length: UInt8) throws {
+        let segment: [UInt8] = [0xFF, 0xEE, 0, length]
+        let file = ImageFiles.jpeg(640, 480, scans: 3)
+        #expect(try size(Array(file.prefix(2)) + segment + segment + file.dropFirst(2)) == [640, 480, 1])
+        let head = ImageFiles.jpeg(640, 480)
+        let inside = try ImageHeader(head + segment + file.dropFirst(head.count))
+        #expect(try inside == ImageHeader(file) && inside.isInterlaced)
+    }
+
     @Test(arguments: samples)
     func `a file truncated anywhere has a size or a typed error`(sample: [UInt8]) throws {
         let whole = try ImageHeader(sample)
