@@ -54,7 +54,7 @@ import Testing
 
     /// nginx compresses a response itself and weakens its tag, but its 304 has the tag of the file, and no `Vary`.
     @Test(arguments: [("W/\"a\"", "\"a\""), ("\"a\"", "W/\"a\""), ("W/\"a\"", "W/\"a\"")])
-    func `a 304 changes neither the strength of the tag nor what describes the stored body`(old: String, update: String)
+    func `a 304 changes neither the strength of the tag nor fields about the stored body`(old: String, update: String)
         throws
     {
         let describing = [

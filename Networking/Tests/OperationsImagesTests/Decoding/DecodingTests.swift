@@ -154,7 +154,7 @@ struct DecodingTests {
     // MARK: - Color profiles
 
     @Test(arguments: [["A2B0"], ["A2B1"], ["A2B2"], ["A2B0", "A2B1"], ["A2B2", "A2B0"]])
-    func `a profile is applied, for whatever intent it has a table`(tables: [String]) throws {
+    func `a profile is applied, regardless of the intent of its table`(tables: [String]) throws {
         let profile = ImageFiles.profile(tables)
         let jpeg = ImageFiles.labelled(try TestPicture.plain(40, 20, [255, 0, 0, 255]).encoded(as: .jpeg), profile)
         for size in [nil, 10] {
