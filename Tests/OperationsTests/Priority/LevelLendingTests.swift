@@ -217,50 +217,57 @@ import Testing
         #expect(try await work.value == [.background, .normal, .normal])
     }
 
-    /// Raising a running thread needs privilege on Linux.
-    @Test(.enabled(if: Privilege.raisesThreads), arguments: [1, 4])
-    func `the thread of a running operation is raised until the operation has ended`(_ blocks: Int) {
-        let queue = OperationQueue()
-        queue.qualityOfService = .background
-        queue.maxConcurrentOperationCount = 1
-        let (begun, log) = (Gate(blocks), Journal<Int32>())
-        let work = BlockOperation()
-        for _ in 0..<blocks {
-            work.addExecutionBlock {
-                log.append(Niceness.ofThread - Niceness.ofProcess)
-                begun.open()
-                until { Niceness.ofThread == Niceness.ofProcess }
-                log.append(Niceness.ofThread - Niceness.ofProcess)
+    #if os(Linux)
+    /// As the next one, in a process of its own, whose other threads add no load.
+    @Test(.enabled(if: threadsMayBeRaised))
+    func `the thread of a running operation is raised until the operation has ended`() async {
+        await #expect(processExitsWith: .success) {
+            for blocks in [1, 4] {
+                let queue = OperationQueue()
+                queue.qualityOfService = .background
+                queue.maxConcurrentOperationCount = 1
+                let (begun, log) = (Gate(blocks), Journal<Int32>())
+                let work = BlockOperation()
+                for _ in 0..<blocks {
+                    work.addExecutionBlock {
+                        let before = Niceness.ofThread
+                        begun.open()
+                        until { Niceness.ofThread == Niceness.ofProcess }
+                        log.append(before - Niceness.ofProcess)
+                    }
+                }
+                let next = BlockOperation { log.append(Niceness.ofThread - Niceness.ofProcess) }
+                queue.addOperation(work)
+                queue.addOperation(next)
+                begun.pass()
+                await work.waitUntilFinished()
+                await queue.waitUntilAllOperationsAreFinished()
+                precondition(log.entries == [Int32](repeating: 10, count: blocks + 1), "\(log.entries)")
             }
         }
-        let next = BlockOperation { log.append(Niceness.ofThread - Niceness.ofProcess) }
-        queue.addOperations([work, next], waitUntilFinished: false)
-        begun.pass()
-        let waiter = TestThread { work.waitUntilFinished() }
-        waiter.join()
-        queue.waitUntilAllOperationsAreFinished()
-        let expected = [Int32](repeating: 10, count: blocks) + [Int32](repeating: 0, count: blocks) + [10]
-        #expect(log.entries == expected)
     }
 
-    @Test(.enabled(if: Privilege.raisesThreads))
-    func `the thread of a running part of an async operation is raised, by a dependent too`() {
-        let queue = OperationQueue()
-        let begun = Gate()
-        let work = TaskOperation {
-            // The second part runs on a thread for operations with a level of their own.
-            await Task.yield()
-            begun.open()
-            until { Niceness.ofThread == Niceness.ofProcess }
+    @Test(.enabled(if: threadsMayBeRaised))
+    func `the thread of a running part of an async operation is raised, by a dependent too`() async {
+        await #expect(processExitsWith: .success) {
+            let queue = OperationQueue()
+            let begun = AsyncGate()
+            let work = TaskOperation {
+                // The second part runs on a thread for operations with a level of their own.
+                await Task.yield()
+                begun.open()
+                until { Niceness.ofThread == Niceness.ofProcess }
+            }
+            work.qualityOfService = .background
+            queue.addOperation(work)
+            await begun.pass()
+            let dependent = BlockOperation {}
+            dependent.addDependency(work)
+            queue.addOperation(dependent)
+            await queue.waitUntilAllOperationsAreFinished()
         }
-        work.qualityOfService = .background
-        queue.addOperation(work)
-        begun.pass()
-        let dependent = BlockOperation {}
-        dependent.addDependency(work)
-        queue.addOperation(dependent)
-        queue.waitUntilAllOperationsAreFinished()
     }
+    #endif
 
     /// In a process of its own: the last check looks at all threads of the process.
     @Test func `random waiters beside changing levels lose no operation, and leave no thread raised`() async {
@@ -300,7 +307,7 @@ import Testing
                 }
             }
             for thread in threads { thread.join() }
-            for queue in queues { queue.waitUntilAllOperationsAreFinished() }
+            for queue in queues { await queue.waitUntilAllOperationsAreFinished() }
             for pool in WorkerPool.pools {
                 until { pool.state.withLock { $0.busy.isEmpty } }
                 let lent = pool.state.withLock { $0.idle.compactMap(\.census.lentLevel) }
@@ -373,24 +380,20 @@ private final class QualityOverride: Operation, @unchecked Sendable {
     override func main() { level.append(.ofThisWorker) }
 }
 
-private enum Privilege {
-    /// Whether a thread may become less nice.
-    static let raisesThreads: Bool = {
-        #if os(Linux)
-        let result = Guarded(false)
-        let thread = TestThread {
-            let own = Niceness.ofThread
-            Niceness.setOfThread(own + 1)
-            Niceness.setOfThread(own)
-            result.withLock { $0 = Niceness.ofThread == own }
-        }
-        thread.join()
-        return result.withLock { $0 }
-        #else
-        false
-        #endif
-    }()
-}
+#if os(Linux)
+/// Whether a thread of this process may become less nice.
+private let threadsMayBeRaised: Bool = {
+    let result = Guarded(false)
+    let thread = TestThread {
+        let own = Niceness.ofThread
+        Niceness.setOfThread(own + 1)
+        Niceness.setOfThread(own)
+        result.withLock { $0 = Niceness.ofThread == own }
+    }
+    thread.join()
+    return result.withLock { $0 }
+}()
+#endif
 
 extension ServiceLevel {
     /// The level of the worker that calls; nil on any other thread.
