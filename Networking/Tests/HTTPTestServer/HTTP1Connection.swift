@@ -52,7 +52,7 @@ final class HTTP1Connection: ChannelInboundHandler {
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let fields = HTTPFields(head.headers.map { ($0.name, $0.value) })
         let assembly = core.assembly(
-            HTTPRequest.Method(rawValue: head.method.rawValue) ?? .get, head.uri, fields.first("Host"), fields, .http1,
+            HTTPRequest.Method(head.method), head.uri, fields.first("Host"), fields, .http1,
             number)
         self.assembly = assembly
         keepsConnection = head.isKeepAlive
@@ -128,5 +128,12 @@ final class HTTP1Connection: ChannelInboundHandler {
         guard error is HTTPParserError, !isDeaf else { return context.close(promise: nil) }
         if assembly == nil { assembly = core.assembly(.get, "", nil, [:], .http1, number) }
         arrive(answer: .badRequest)
+    }
+}
+
+extension HTTPRequest.Method {
+    /// Creates the method of a request as it was sent. SwiftNIO spells one method without its hyphen.
+    init(_ method: HTTPMethod) {
+        self = HTTPRequest.Method(rawValue: method == .MSEARCH ? "M-SEARCH" : method.rawValue) ?? .get
     }
 }

@@ -120,4 +120,15 @@ import Testing
         queue.addOperation(missing)
         #expect(await reason { try await missing.value }?.text == "cannotRead")
     }
+
+    @Test(arguments: ["GET", "OPTIONS", "PROPFIND", "M-SEARCH"])
+    func `a method arrives as it was sent`(method: String) async throws {
+        try await withServer({ .text($0.method.rawValue) }) { server in
+            let request = HTTPRequestDescription(try #require(.init(rawValue: method)), server.url + "/")
+            let operation = HTTPDataOperation(request, as: .text, session: .plain())
+            OperationQueue().addOperation(operation)
+            let text = try await operation.value
+            #expect(text == method && server.requests.first?.method.rawValue == method)
+        }
+    }
 }
