@@ -128,23 +128,35 @@ extension Operation {
 
     fileprivate final func notifyFlips(by key: PropertyKey, isState: Bool) {
         guard mayFlip(key, isState: isState) else { return }
-        // An announcement of a property on which `isReady` depends is one of `isReady` (rule A2).
-        let announcesReadiness = DependentStates.of(type(of: self)).affected(by: key).contains(.isReady)
+        // An announcement of a property on which a state depends is one of the state (rule A2).
+        let dependents = DependentStates.of(type(of: self)).affected(by: key)
+        let announced = dependents.intersection([.isExecuting, .isFinished, .isCancelled])
+        let flipped = flipsToAnnounce(by: key)
+        if let flipped { announceLate(flipped.states.subtracting(announced), since: flipped.counts) }
+        if !announced.isEmpty { announceLate(announced, since: nil) }
+        announceReadiness(onlyChanges: !dependents.contains(.isReady))
+    }
+
+    /// Returns the states that have flipped since the beginning of the announcement, with the counts from that time. nil: this
+    /// announcement does not notify of them.
+    private final func flipsToAnnounce(
+        by key: PropertyKey
+    ) -> (states: ObservedProperty, counts: NotifiedFlips.Counts)? {
         let context = ThreadContext.current
         let id = ObjectIdentifier(self)
-        if let last = context.expectedFlips.lastIndex(where: { $0.operation == id && $0.key == key }) {
-            let before = context.expectedFlips.remove(at: last)
-            // Of several nested announcements, the last one to end notifies: observers by such key paths know each change
-            // by then.
-            if let other = context.expectedFlips.firstIndex(where: { $0.operation == id }) {
-                guard other >= last else { return announceReadiness(onlyChanges: !announcesReadiness) }
-                context.expectedFlips[other].counts = before.counts
-                context.expectedFlips[other].states = before.states
-            } else {
-                announceLate(before.states.symmetricDifference(statesAsOverridden), since: before.counts)
-            }
+        guard let last = context.expectedFlips.lastIndex(where: { $0.operation == id && $0.key == key }) else {
+            return nil
         }
-        announceReadiness(onlyChanges: !announcesReadiness)
+        let before = context.expectedFlips.remove(at: last)
+        // Of several nested announcements, the last one to end notifies: observers by such key paths know each change by then.
+        guard let other = context.expectedFlips.firstIndex(where: { $0.operation == id }) else {
+            return (before.states.symmetricDifference(statesAsOverridden), before.counts)
+        }
+        if other >= last {
+            context.expectedFlips[other].counts = before.counts
+            context.expectedFlips[other].states = before.states
+        }
+        return nil
     }
 
     private final var statesAsOverridden: ObservedProperty {

@@ -207,6 +207,60 @@ import Testing
         }
     }
 
+    /// All states depend on one state, and follow it.
+    class OpenStates: StateOperation, @unchecked Sendable {
+        override var isExecuting: Bool { state == 2 }
+        override var isFinished: Bool { state >= 3 }
+        override var isCancelled: Bool { false }
+        override class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { ["state", "wrapped"] }
+
+        func tokens(_ calls: Calls) -> [NSKeyValueObservation] {
+            [
+                observe(\.isExecuting) { _, _ in calls.note("isExecuting") },
+                observe(\.isFinished) { _, _ in calls.note("isFinished") },
+                observe(\.isCancelled) { _, _ in calls.note("isCancelled") },
+            ]
+        }
+    }
+
+    final class FinalStates: OpenStates, @unchecked Sendable {
+        override var isFinished: Bool { super.isFinished }
+
+        override func tokens(_ calls: Calls) -> [NSKeyValueObservation] {
+            [
+                observe(\.isExecuting) { _, _ in calls.note("isExecuting") },
+                observe(\.isFinished) { _, _ in calls.note("isFinished") },
+                observe(\.isCancelled) { _, _ in calls.note("isCancelled") },
+            ]
+        }
+    }
+
+    @Test(arguments: Spelling.allCases)
+    func `an announcement of a state reaches observers of every state that depends on it, changed or not`(
+        _ spelling: Spelling
+    ) {
+        for operation in [OpenStates(), FinalStates()] {
+            let (byPath, byName) = (Calls(), Calls())
+            let tokens = operation.tokens(byPath)
+            let names = ["isExecuting", "isFinished", "isCancelled"]
+            let observers = names.map { name in NameObserver { byName.note(name) } }
+            for (observer, name) in zip(observers, names) {
+                operation.addObserver(observer, forKeyPath: name, context: nil)
+            }
+            for (number, state) in [1, 2, 2, 3, 3].enumerated() {
+                operation.set(state, spelling)
+                for (calls, kind) in [(byPath, "path"), (byName, "name")] {
+                    for name in names {
+                        let count = calls.entries.count { $0 == name }
+                        #expect(count == number + 1, "\(type(of: operation)) \(kind) \(name)")
+                    }
+                }
+            }
+            for (observer, name) in zip(observers, names) { operation.removeObserver(observer, forKeyPath: name) }
+            withExtendedLifetime(tokens) {}
+        }
+    }
+
     /// The operation evaluates its conditions when it is notified of its readiness, although an override still says false.
     final class Evaluating: StateOperation, @unchecked Sendable {
         private let token = Guarded<NSKeyValueObservation?>(nil)
