@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ExplorerTests {
     /// The number of random programs.
-    static let programs = Stress.rounds(600, least: 30)
+    static let programs = Stress.rounds(600, small: 12)
     /// The first seed; `DURABLE_SEED` repeats one program.
     static let firstSeed = UInt64(ProcessInfo.processInfo.environment["DURABLE_SEED"] ?? "") ?? 1
 

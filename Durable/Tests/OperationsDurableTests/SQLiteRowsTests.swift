@@ -7,7 +7,7 @@ import Testing
 @testable import OperationsDurable
 
 @Suite struct SQLiteRowsTests {
-    static let programs = Stress.rounds(400, least: 20)
+    static let programs = Stress.rounds(400, small: 8)
     static let firstSeed = UInt64(ProcessInfo.processInfo.environment["DURABLE_SEED"] ?? "") ?? 1
 
     private func database() async throws -> DatabaseQueue {

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<12 as Range<UInt64>)
+    @Test(arguments: 0..<UInt64(Stress.rounds(12, least: 4)))
     func `eviction matches a list that is sorted by last use`(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let directory = try TemporaryDirectory()

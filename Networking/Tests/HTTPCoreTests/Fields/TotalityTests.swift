@@ -36,12 +36,12 @@ import Testing
         "filename*", "Digest ", "attachment", "日", "👨‍👩‍👧", "\u{FEFF}", "\u{202E}",
     ]
 
-    @Test(arguments: 0..<40 as Range<UInt64>) func `random texts cause no crash`(seed: UInt64) {
+    @Test(arguments: 0..<UInt64(Stress.rounds(40, least: 15))) func `random texts cause no crash`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         for _ in 0..<50 { readAll((0..<random.below(12)).map { _ in random.pick(Self.pieces) }.joined()) }
     }
 
-    @Test(arguments: 0..<20 as Range<UInt64>) func `random bytes cause no crash`(seed: UInt64) {
+    @Test(arguments: 0..<UInt64(Stress.rounds(20, least: 5))) func `random bytes cause no crash`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let base = HTTPAddress("http://a/")!
         for _ in 0..<100 {

@@ -216,7 +216,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<UInt64(5)) func `a thousand requests for three sizes agree with a naive model`(seed: UInt64)
+    @Test(arguments: 0..<UInt64(Stress.rounds(5, least: 2)))
+    func `a thousand requests for three sizes agree with a naive model`(seed: UInt64)
         throws
     {
         var random = SeededRandom(seed: seed)

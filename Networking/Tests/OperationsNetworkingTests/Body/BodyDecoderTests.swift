@@ -74,7 +74,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.all, 0..<UInt64(12)) func `decoding does not depend on the size of the pieces`(
+    @Test(arguments: Kind.all, 0..<UInt64(Stress.rounds(12, least: 4)))
+    func `decoding does not depend on the size of the pieces`(
         kind: Kind, seed: UInt64
     ) throws {
         var random = SeededRandom(seed: seed)

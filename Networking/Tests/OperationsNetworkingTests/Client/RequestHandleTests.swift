@@ -172,7 +172,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<UInt64(5)) func `a thousand handles of one transfer agree with a naive model`(seed: UInt64)
+    @Test(arguments: 0..<UInt64(Stress.rounds(5, least: 2)))
+    func `a thousand handles of one transfer agree with a naive model`(seed: UInt64)
         throws
     {
         var random = SeededRandom(seed: seed)
@@ -211,7 +212,8 @@ import Testing
         client.cancelAll()
     }
 
-    @Test(arguments: 0..<UInt64(5)) func `concurrent steps of a thousand handles leave the transfer in the right state`(
+    @Test(arguments: 0..<UInt64(Stress.rounds(5, least: 2)))
+    func `concurrent steps of a thousand handles leave the transfer in the right state`(
         seed: UInt64
     ) async throws {
         try await withServer({ _ in .text("x") }) { server in
@@ -288,7 +290,8 @@ import Testing
     }
 
     /// Pauses and resumes during the transfer itself, on all threads.
-    @Test(arguments: 0..<UInt64(5)) func `a running transfer ends for all handles after random steps`(seed: UInt64)
+    @Test(arguments: 0..<UInt64(Stress.rounds(5, least: 2)))
+    func `a running transfer ends for all handles after random steps`(seed: UInt64)
         async throws
     {
         let resource = LoopbackResource(.pattern(length: 200_000), eTag: "\"a\"")

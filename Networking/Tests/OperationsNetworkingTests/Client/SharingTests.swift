@@ -149,7 +149,8 @@ import Testing
         await server.stop()
     }
 
-    @Test(arguments: 0..<UInt64(20)) func `requests that join while transfers end all get a response`(seed: UInt64)
+    @Test(arguments: 0..<UInt64(Stress.rounds(20, least: 6)))
+    func `requests that join while transfers end all get a response`(seed: UInt64)
         async throws
     {
         try await withServer({ .text("\($0.number)") }) { server in

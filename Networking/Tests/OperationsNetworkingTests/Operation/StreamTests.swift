@@ -133,7 +133,8 @@ import Testing
         #expect(count == BodyChannel.capacity - 1)
     }
 
-    @Test(arguments: 0..<UInt64(200)) func `a writer and a reader end after a cancellation at any moment`(seed: UInt64)
+    @Test(arguments: 0..<UInt64(Stress.rounds(200, least: 60)))
+    func `a writer and a reader end after a cancellation at any moment`(seed: UInt64)
         async throws
     {
         var random = SeededRandom(seed: seed)

@@ -111,7 +111,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<UInt64(20)) func `every turn comes back, for every outcome of a request`(
+    @Test(arguments: 0..<UInt64(Stress.rounds(20, least: 8)))
+    func `every turn comes back, for every outcome of a request`(
         seed: UInt64
     ) async throws {
         var random = SeededRandom(seed: seed)

@@ -70,7 +70,7 @@ import Testing
         #expect(new == 0)
     }
 
-    @Test(arguments: 0..<UInt64(300))
+    @Test(arguments: 0..<UInt64(Stress.rounds(300, least: 75)))
     func `no asker is forgotten or shares a turn, for random events`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let (connections, streams) = (random.below(4), random.below(8))
