@@ -26,7 +26,9 @@ struct PostgresAddress: Sendable, CustomStringConvertible, CustomDebugStringConv
         return [
             ("connect_timeout", seconds), ("keepalives_idle", "5"), ("keepalives_interval", "2"),
             ("keepalives_count", "3"), ("tcp_user_timeout", "\(seconds)000"),
-            ("fallback_application_name", "swift-operations-durable"), ("dbname", text), ("client_encoding", "UTF8"),
+            ("fallback_application_name", "swift-operations-durable"),
+            // After a failover, the address of the old server may lead to a copy that accepts no changes.
+            ("target_session_attrs", "read-write"), ("dbname", text), ("client_encoding", "UTF8"),
         ]
     }
 }

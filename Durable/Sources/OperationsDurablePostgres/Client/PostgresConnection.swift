@@ -4,46 +4,63 @@ import DurableCore
 
 /// A connection to a server of PostgreSQL. The calls block, and one serial queue makes all calls.
 final class PostgresConnection {
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
+    let settings: PostgresSettings
+    private(set) var home: PostgresHome
     private var prepared = [Bool](repeating: false, count: PostgresSQL.allCases.count)
-    /// The schema of the tables, as the key of the lock of writing transactions.
-    private(set) var lockKey: Int64 = 0
+    private let marker: String
+    var side = Side.library
+    /// Whether statements of an application may have changed the session.
+    var hasForeignTraces = false
 
-    /// Settings that keep the plans of the library's statements independent of the statistics of growing tables.
-    ///
-    /// The last settings end the session on the server when no packet of the client arrives. By default, the session of a
-    /// lost client stays for two hours, and keeps its locks while the server sends a result.
-    private static let settings: StaticString = """
-        SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off;
-        SET enable_sort = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
-        SET default_transaction_isolation = 'read committed'; SET standard_conforming_strings = on;
-        SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3;
-        SET tcp_user_timeout = 10000
-        """
+    /// The schema of the tables, as the key of the lock of writing transactions.
+    var lockKey: Int64 { home.lockKey }
+    var identity: String? { home.identity }
 
     /// Connects to the server.
     ///
+    /// - Parameters:
+    ///   - home: The place of the store; nil for the first schema of the search path.
+    ///   - timeouts: Settings of the server that limit times.
     /// - Throws: `PostgresFailure` of kind `lost`. The error contains no part of the address.
-    init(_ address: PostgresAddress, timeout: Duration) throws {
+    init(
+        _ address: PostgresAddress, timeout: Duration, home: PostgresHome? = nil,
+        timeouts: [(name: String, value: String)] = []
+    ) throws {
         let options = address.options(timeout: timeout)
         let handle = withCStrings(options.map(\.name)) { names in
             withCStrings(options.map(\.value)) { values in PQconnectdbParams(names, values, 1) }
         }
         guard let handle else { throw PostgresFailure(kind: .lost, text: "no memory for a connection") }
         guard PQstatus(handle) == CONNECTION_OK else {
-            let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+            let failure = PostgresFailure.connecting(handle)
             PQfinish(handle)
-            throw PostgresFailure.connecting(message)
+            throw failure
         }
-        self.handle = handle
         // libpq would print notices of the server.
         PQsetNoticeProcessor(handle, { _, _ in }, nil)
-        try execute(Self.settings)
-        guard let key = try run(.lockKey).first?.optionalInt(0) else {
-            throw PostgresFailure(kind: .refused, sqlState: "3F000", text: "no schema of the search path exists")
+        do {
+            let found = try Self.check(PQexec(handle, PostgresSettings.reading), of: handle)
+            guard let place = home ?? found.home else {
+                throw PostgresFailure(kind: .refused, sqlState: "3F000", text: "no schema of the search path exists")
+            }
+            let values = (2..<found.columnCount).map { found.isNull(0, $0) ? nil : found.text(0, $0) }
+            marker = "\(UInt64.random(in: 1...UInt64.max))"
+            settings = PostgresSettings(schema: place.schema, values: values, timeouts: timeouts, marker: marker)
+            self.home = place
+            _ = try Self.check(PQexec(handle, settings.settingOwn), of: handle)
+        } catch {
+            PQfinish(handle)
+            throw error
         }
-        lockKey = key
+        self.handle = handle
+        guard let expected = home?.identity else { return }
+        // The address may lead to another server meanwhile, for example to one of a test.
+        guard try run(.identity).first?.text(0) == expected else { throw PostgresFailure.otherServer }
     }
+
+    /// Notes the identity of the store, which each later connection and transaction checks.
+    func setIdentity(_ identity: String) { home.identity = identity }
 
     deinit { PQfinish(handle) }
 
@@ -62,17 +79,33 @@ final class PostgresConnection {
         return try check(result)
     }
 
+    /// Executes statements without parameters in one message. Returns the result of each.
+    @discardableResult
+    func executeAll(_ sql: String) throws -> [PostgresResult] {
+        guard PQsendQuery(handle, sql) == 1 else { throw PostgresFailure.lostConnection }
+        var results: [PostgresResult] = []
+        var failure: (any Error)?
+        while let result = PQgetResult(handle) {
+            do { results.append(try check(result)) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+        guard !results.isEmpty else { throw PostgresFailure.lostConnection }
+        return results
+    }
+
     /// Executes one of the library's statements, which the session prepares at the first use.
     @discardableResult
     func run(_ sql: PostgresSQL, _ parameters: PostgresParameters = PostgresParameters()) throws -> PostgresResult {
-        if !prepared[sql.rawValue] {
-            try check(PQprepare(handle, sql.name, sql.text, 0, nil))
-            prepared[sql.rawValue] = true
-        }
-        let result = parameters.withPointers { values, lengths, formats, count in
-            PQexecPrepared(handle, sql.name, count, values, lengths, formats, 1)
-        }
-        return try check(result)
+        do {
+            if !prepared[sql.rawValue] {
+                try check(PQprepare(handle, sql.name, settings.text(of: sql), 0, nil))
+                prepared[sql.rawValue] = true
+            }
+            let result = parameters.withPointers { values, lengths, formats, count in
+                PQexecPrepared(handle, sql.name, count, values, lengths, formats, 1)
+            }
+            return try check(result)
+        } catch let failure as PostgresFailure where failure.isOfPreparedStatement { throw PostgresFailure.pooler }
     }
 
     /// Executes a statement of the application. Results are in the text format.
@@ -88,14 +121,29 @@ final class PostgresConnection {
         let result = parameters.withPointers(isTerminated: true) { values, lengths, _, count in
             PQexecParams(handle, text, count, types, values, lengths, formats, 0)
         }
+        try endCopy(result)
         return try check(result)
+    }
+
+    /// Ends a transfer of `COPY`, which the application cannot continue.
+    private func endCopy(_ result: OpaquePointer?) throws {
+        let status = PQresultStatus(result)
+        guard status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH else { return }
+        PQclear(result)
+        if status != PGRES_COPY_OUT { PQputCopyEnd(handle, "not supported") }
+        var row: UnsafeMutablePointer<CChar>?
+        while status != PGRES_COPY_IN, PQgetCopyData(handle, &row, 0) > 0 { PQfreemem(row) }
+        while let rest = PQgetResult(handle) { PQclear(rest) }
+        throw PostgresFailure(kind: .refused, sqlState: "0A000", text: "COPY from or to the client is not supported")
     }
 
     /// Commits the open transaction.
     ///
+    /// - Parameter isEarly: Whether the commit returns before it is durable.
     /// - Throws: `PostgresFailure` of kind `unknownOutcome` if the reply did not arrive.
-    func commit() throws {
+    func commit(isEarly: Bool = false) throws {
         do {
+            if hasForeignTraces { return try commitStatements(isEarly: isEarly) }
             let command = try execute("COMMIT").command
             guard command == "COMMIT" else {
                 throw PostgresFailure(kind: .refused, sqlState: "25P02", text: "the transaction was rolled back")
@@ -106,8 +154,19 @@ final class PostgresConnection {
         }
     }
 
-    /// Rolls the open transaction back. A lost connection has no open transaction.
-    func rollBack() { if PQtransactionStatus(handle) != PQTRANS_IDLE { _ = try? execute("ROLLBACK") } }
+    /// The number of statements that the session has prepared for the library.
+    var preparedCount: Int { prepared.count { $0 } }
+
+    /// Notes that the session has no prepared statements any more.
+    func forgetPrepared() { prepared = [Bool](repeating: false, count: prepared.count) }
+
+    /// Checks that the server executed the last statement in the session of this connection.
+    ///
+    /// - Parameter marker: The value of the setting `durable.session`.
+    func checkSession(_ marker: String?) throws { if marker != self.marker { throw PostgresFailure.pooler } }
+
+    /// A value that the server reports when it changes, for example the encoding.
+    func parameter(_ name: String) -> String? { PQparameterStatus(handle, name).map { String(cString: $0) } }
 
     // MARK: - Notifications
 
@@ -116,7 +175,7 @@ final class PostgresConnection {
     /// - Throws: `PostgresFailure` of kind `lost`.
     func notifications() throws -> [String] {
         guard PQconsumeInput(handle) == 1 else {
-            throw PostgresFailure(kind: .lost, text: "the connection to PostgreSQL is lost")
+            throw PostgresFailure.lostConnection
         }
         var found: [String] = []
         while let notification = PQnotifies(handle) {
@@ -129,25 +188,43 @@ final class PostgresConnection {
     // MARK: - Errors
 
     @discardableResult
-    private func check(_ handle: OpaquePointer?) throws -> PostgresResult {
-        guard let handle else {
-            throw PostgresFailure(kind: .lost, text: "the connection to PostgreSQL is lost")
+    private func check(_ result: OpaquePointer?) throws -> PostgresResult {
+        do { return try Self.check(result, of: handle) } catch var failure as PostgresFailure {
+            if failure.isOfReadOnlyServer, !hasForeignTraces || isReadOnly { failure.kind = .lost }
+            throw failure
         }
+    }
+
+    /// Whether the server reports that it accepts no changes. Servers before version 14 report nothing.
+    private var isReadOnly: Bool {
+        parameter("in_hot_standby") == "on" || parameter("default_transaction_read_only") == "on"
+    }
+
+    private static func check(_ result: OpaquePointer?, of connection: OpaquePointer) throws -> PostgresResult {
+        guard let handle = result else { throw PostgresFailure.lostConnection }
         let result = PostgresResult(handle)
         let status = PQresultStatus(handle)
         if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY { return result }
-        let state = Self.field("C", of: handle)
+        let state = field("C", of: handle)
         // An error without a state is an error of libpq: the connection is unusable.
-        let isLost = state.isEmpty || PQstatus(self.handle) != CONNECTION_OK || PostgresFailure.endsSession(state)
-        let text = isLost ? "the connection to PostgreSQL is lost" : Self.field("M", of: handle)
+        let isLost = state.isEmpty || PQstatus(connection) != CONNECTION_OK || PostgresFailure.endsSession(state)
+        if isLost { throw PostgresFailure(kind: .lost, sqlState: state, text: PostgresFailure.lostConnection.text) }
+        let text = field("M", of: handle)
         throw PostgresFailure(
-            kind: isLost ? .lost : .refused, sqlState: state,
-            text: text.isEmpty ? "the server refused a statement" : text)
+            kind: .refused, sqlState: state, text: text.isEmpty ? "the server refused a statement" : text)
     }
 
     /// Returns a field of an error by the letter of the protocol.
     private static func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String {
         PQresultErrorField(result, Int32(letter.value)).map { String(cString: $0) } ?? ""
+    }
+}
+
+extension PostgresResult {
+    /// The place of a new store, in the result of `PostgresSettings.reading`; nil if the search path has no schema.
+    fileprivate var home: PostgresHome? {
+        guard !isNull(0, 0), let key = Int64(text(0, 1)) else { return nil }
+        return PostgresHome(schema: text(0, 0), lockKey: key)
     }
 }
 

@@ -1,9 +1,10 @@
 #if Postgres
+import CPostgres
 import DurableCore
 
 /// An error of the server or of the connection to the server.
 ///
-/// No text of libpq is part of an error, because libpq repeats parts of the address, and an address may contain a password.
+/// No text of libpq is part of an error as it is: libpq repeats parts of the address, and an address may contain a password.
 struct PostgresFailure: Error {
     enum Kind {
         /// The connection does not exist or has ended. The fate of a transaction that was not committed is known: the server
@@ -19,6 +20,31 @@ struct PostgresFailure: Error {
     /// The five characters of SQLSTATE; empty for an error without a reply.
     var sqlState = ""
     var text: String
+    /// Whether statements of the application ended the session. The other requests of the group are not concerned.
+    var isOfStatements = false
+
+    static let lostConnection = PostgresFailure(kind: .lost, text: "the connection to PostgreSQL is lost")
+    /// The address leads to a server that does not have the store any more.
+    static let otherServer = PostgresFailure(
+        kind: .lost, text: "the server at the address has another store, or none, in the schema")
+    /// The server executed statements of one connection in several sessions.
+    static let pooler = PostgresFailure(
+        kind: .lost,
+        text: """
+            the sessions of the server change between statements, as with a pooler in transaction mode; \
+            connect without the pooler, or in its session mode
+            """)
+    /// The schema has the tables of another store.
+    static let foreignStore = PostgresFailure(
+        kind: .refused, sqlState: "42P01", text: "the tables durable_ are those of another store")
+
+    var isOfForeignStore: Bool { sqlState == Self.foreignStore.sqlState && text == Self.foreignStore.text }
+
+    /// Whether the failure is the answer of a server that accepts no changes, as after a failover.
+    var isOfReadOnlyServer: Bool { sqlState == "25006" || sqlState == "55000" && text.contains("recovery") }
+
+    /// Whether a prepared statement does not exist, or exists already, in the session of the connection.
+    var isOfPreparedStatement: Bool { sqlState == "26000" || sqlState == "42P05" }
 
     /// Whether a repetition of the transaction may succeed: a deadlock or a conflict of transactions.
     var permitsRepetition: Bool { sqlState == "40001" || sqlState == "40P01" }
@@ -48,7 +74,7 @@ struct PostgresFailure: Error {
 
     /// Whether the class of the error means the end of the session.
     static func endsSession(_ sqlState: String) -> Bool {
-        sqlState.hasPrefix("08") || sqlState.hasPrefix("57P") || sqlState == "25P03"
+        sqlState.hasPrefix("08") || sqlState.hasPrefix("57P") || sqlState == "25P03" || sqlState == "25P04"
     }
 
     /// The reasons that messages of a failed connection contain, with texts that name no part of an address.
@@ -67,14 +93,71 @@ struct PostgresFailure: Error {
         ("unreachable", "no route leads to the host"),
         ("timeout expired", "the server did not answer in time"),
         ("invalid port number", "the port is not a number"),
+        ("session is read-only", "the server accepts no changes; a copy does so after a failover only"),
+        ("server is in hot standby mode", "the server accepts no changes; a copy does so after a failover only"),
+        ("unsupported startup parameter", "a pooler refuses a parameter of the address"),
+        ("permission denied for database", "the server does not permit the connection"),
+        ("is not permitted to log in", "the server does not permit the user to connect"),
+        ("is not currently accepting connections", "the database accepts no connections"),
+        ("connection slots are reserved", "the server has too many connections"),
         ("role \"", "the server does not know the user"),
         ("database \"", "the server does not have the database"),
     ]
 
-    /// Creates the error of a failed connection from a message of libpq.
-    static func connecting(_ message: String) -> PostgresFailure {
+    /// Creates the error of a connection that failed.
+    static func connecting(_ handle: OpaquePointer) -> PostgresFailure {
+        let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
         let reason = reasons.first { message.contains($0.fragment) }?.text
-        return PostgresFailure(kind: .lost, text: reason ?? "the connection to PostgreSQL failed")
+        return PostgresFailure(
+            kind: .lost,
+            text: reason ?? "the connection to PostgreSQL failed: \(redacted(message, values: values(of: handle)))")
+    }
+
+    /// The values of the address that libpq may repeat. Its own default values are no secrets.
+    private static func values(of handle: OpaquePointer) -> [String] {
+        guard let options = PQconninfo(handle) else { return [] }
+        defer { PQconninfoFree(options) }
+        var values: [String] = []
+        var option = options
+        while option.pointee.keyword != nil {
+            let (value, standard) = (option.pointee.val, option.pointee.compiled)
+            if let value = value.map({ String(cString: $0) }), value != standard.map({ String(cString: $0) }) {
+                values.append(value)
+            }
+            option += 1
+        }
+        return values
+    }
+
+    /// Returns the last reason of a message of libpq without values of the address: libpq puts values in quotes and brackets.
+    static func redacted(_ message: String, values: [String]) -> String {
+        var text = message
+        // A long value first, because a short one may be a part of it.
+        for value in values.sorted(by: { $0.utf8.count > $1.utf8.count }) where value.utf8.count > 2 {
+            text = text.replacing(value, with: "…")
+        }
+        var (result, end): (String, Character?) = ("", nil)
+        for character in text {
+            if let expected = end {
+                if character == expected { end = nil }
+                continue
+            }
+            switch character {
+            case "\"": end = "\""
+            case "(": end = ")"
+            case _ where character.isWhitespace: if result.last != " " { result.append(" ") }
+            default: result.append(character)
+            }
+        }
+        let reason = result.split(separator: "failed: ").last.map(String.init) ?? ""
+        return String(reason.prefix(300)).trimmed
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        let start = drop { $0.isWhitespace }
+        return String(start.prefix(start.count - start.reversed().prefix { $0.isWhitespace }.count))
     }
 }
 

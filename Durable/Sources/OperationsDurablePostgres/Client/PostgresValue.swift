@@ -9,12 +9,14 @@ public enum PostgresValue: Sendable, Hashable {
     case bytes([UInt8])
 
     var isBinary: Bool { if case .bytes = self { true } else { false } }
+    /// Whether the value is a text with a zero byte, which PostgreSQL does not store.
+    var hasZero: Bool { if case .text(let text) = self { text.utf8.contains(0) } else { false } }
     /// The fixed number of the type; 0 for a type that the server infers.
     var type: UInt32 { isBinary ? 17 : 0 }
 
     var bytes: [UInt8] {
         switch self {
-        case .text(let text): text.utf8.map { $0 == 0 ? 0x1A : $0 }
+        case .text(let text): Array(text.utf8)
         case .int(let number): Array("\(number)".utf8)
         case .double(let number): Array("\(number)".utf8)
         case .bool(let flag): Array((flag ? "true" : "false").utf8)

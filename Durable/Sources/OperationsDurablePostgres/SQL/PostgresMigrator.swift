@@ -13,15 +13,12 @@ enum PostgresMigrator {
         do {
             var key = PostgresParameters()
             key.append(connection.lockKey)
-            key.append("on")
-            try connection.run(.lock, key)
+            try connection.run(.migrationLock, key)
             let exists = try connection.run(.exists).first?.int(0) == 1
-            var version = exists ? Int(try number("schema", connection) ?? 1) : 0
-            if version > PostgresSchema.version {
-                let oldest = Int(try number("oldest_reader", connection) ?? Int64(version))
-                if oldest > PostgresSchema.version {
-                    throw DurableError.newerSchema(found: version, supported: PostgresSchema.version)
-                }
+            var version = 0
+            if exists {
+                version = Int(try number("schema", connection) ?? 1)
+                try checkVersion(oldest: try number("oldest_reader", connection), connection)
             }
             while version < PostgresSchema.version {
                 try connection.execute(PostgresSchema.migrations[version])
@@ -35,11 +32,22 @@ enum PostgresMigrator {
             }
             let identity = try connection.run(.identity).first?.text(0) ?? ""
             try connection.commit()
+            connection.setIdentity(identity)
             return identity
         } catch {
-            connection.rollBack()
+            try? connection.rollBack()
             throw error
         }
+    }
+
+    /// Checks that the schema permits this version of the library.
+    ///
+    /// - Parameter oldest: The oldest version that may use the schema; nil in schemas of version 1.
+    /// - Throws: `DurableError.newerSchema`.
+    static func checkVersion(oldest: Int64?, _ connection: PostgresConnection) throws {
+        guard let oldest, oldest > PostgresSchema.version else { return }
+        let found = try number("schema", connection) ?? oldest
+        throw DurableError.newerSchema(found: Int(found), supported: PostgresSchema.version)
     }
 
     private static func number(_ name: String, _ connection: PostgresConnection) throws -> Int64? {

@@ -14,51 +14,51 @@ extension PostgresSQL {
     var tableText: String? {
         switch self {
         case .insertQueue:
-            "INSERT INTO durable_queue(id, name) SELECT coalesce(max(id), 0) + 1, $1::text FROM durable_queue"
-        case .queueByName: "SELECT \(Self.queueColumns) FROM durable_queue WHERE name = $1::text"
-        case .queueByID: "SELECT \(Self.queueColumns) FROM durable_queue WHERE id = $1::bigint"
-        case .queues: "SELECT \(Self.queueColumns) FROM durable_queue ORDER BY id"
+            "INSERT INTO @.durable_queue(id, name) SELECT coalesce(max(id), 0) + 1, $1::text FROM @.durable_queue"
+        case .queueByName: "SELECT \(Self.queueColumns) FROM @.durable_queue WHERE name = $1::text"
+        case .queueByID: "SELECT \(Self.queueColumns) FROM @.durable_queue WHERE id = $1::bigint"
+        case .queues: "SELECT \(Self.queueColumns) FROM @.durable_queue ORDER BY id"
         case .updateQueue:
             """
-            UPDATE durable_queue SET is_suspended = $2, max_running = $3, max_per_key = $4, rate_count = $5, \
+            UPDATE @.durable_queue SET is_suspended = $2, max_running = $3, max_per_key = $4, rate_count = $5, \
             rate_period = $6, rate_filled_at = $7, current_epoch = $8, last_epoch = $9, key_rate_count = $10, \
             key_rate_period = $11 WHERE id = $1
             """
         case .insertKind:
-            "INSERT INTO durable_kind(id, name) SELECT coalesce(max(id), 0) + 1, $1::text FROM durable_kind RETURNING id"
-        case .kindByName: "SELECT id FROM durable_kind WHERE name = $1::text"
-        case .kindByID: "SELECT name FROM durable_kind WHERE id = $1::bigint"
-        case .counters: "SELECT epoch, kind, state, count FROM durable_counter WHERE queue = $1::bigint"
+            "INSERT INTO @.durable_kind(id, name) SELECT coalesce(max(id), 0) + 1, $1::text FROM @.durable_kind RETURNING id"
+        case .kindByName: "SELECT id FROM @.durable_kind WHERE name = $1::text"
+        case .kindByID: "SELECT name FROM @.durable_kind WHERE id = $1::bigint"
+        case .counters: "SELECT epoch, kind, state, count FROM @.durable_counter WHERE queue = $1::bigint"
         case .epochCounters:
             """
-            SELECT epoch, kind, state, count FROM durable_counter WHERE queue = $1::bigint AND epoch = $2::bigint
+            SELECT epoch, kind, state, count FROM @.durable_counter WHERE queue = $1::bigint AND epoch = $2::bigint
             """
-        case .firstEpoch: "SELECT min(epoch) FROM durable_counter WHERE queue = $1::bigint AND epoch >= $2::bigint"
+        case .firstEpoch: "SELECT min(epoch) FROM @.durable_counter WHERE queue = $1::bigint AND epoch >= $2::bigint"
         case .runningCount:
-            "SELECT sum(count)::bigint FROM durable_counter WHERE queue = $1::bigint AND state = 4"
+            "SELECT sum(count)::bigint FROM @.durable_counter WHERE queue = $1::bigint AND state = 4"
         case .addCounters:
             """
-            INSERT INTO durable_counter(queue, epoch, kind, state, count) \
+            INSERT INTO @.durable_counter(queue, epoch, kind, state, count) \
             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) \
             ON CONFLICT (queue, epoch, kind, state) DO UPDATE SET count = durable_counter.count + excluded.count
             """
         case .removeCounters:
             """
-            DELETE FROM durable_counter USING \
+            DELETE FROM @.durable_counter USING \
             unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS old(queue, epoch, kind, state) \
             WHERE durable_counter.queue = old.queue AND durable_counter.epoch = old.epoch \
             AND durable_counter.kind = old.kind AND durable_counter.state = old.state AND count = 0
             """
-        case .key: "SELECT \(Self.keyColumns) FROM durable_key WHERE queue = $1::bigint AND key = $2::text"
-        case .keys: "SELECT \(Self.keyColumns) FROM durable_key WHERE queue = $1::bigint ORDER BY key"
+        case .key: "SELECT \(Self.keyColumns) FROM @.durable_key WHERE queue = $1::bigint AND key = $2::text"
+        case .keys: "SELECT \(Self.keyColumns) FROM @.durable_key WHERE queue = $1::bigint ORDER BY key"
         case .dueKeys:
             """
-            SELECT queue, key FROM durable_key WHERE wake_at IS NOT NULL AND wake_at <= $1::bigint \
+            SELECT queue, key FROM @.durable_key WHERE wake_at IS NOT NULL AND wake_at <= $1::bigint \
             ORDER BY wake_at, queue, key LIMIT $2::bigint
             """
         case .saveKeys:
             """
-            INSERT INTO durable_key(queue, \(Self.keyColumns)) \
+            INSERT INTO @.durable_key(queue, \(Self.keyColumns)) \
             SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], \
             $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) \
             ON CONFLICT (queue, key) DO UPDATE SET max_running = excluded.max_running, running = excluded.running, \
@@ -67,74 +67,75 @@ extension PostgresSQL {
             """
         case .removeKeys:
             """
-            DELETE FROM durable_key USING unnest($1::bigint[], $2::text[]) AS old(queue, key) \
+            DELETE FROM @.durable_key USING unnest($1::bigint[], $2::text[]) AS old(queue, key) \
             WHERE durable_key.queue = old.queue AND durable_key.key = old.key
             """
         case .unique:
-            "SELECT operation, held_until FROM durable_unique WHERE kind = $1::bigint AND key = $2::text"
+            "SELECT operation, held_until FROM @.durable_unique WHERE kind = $1::bigint AND key = $2::text"
         case .uniquePeriods:
             """
-            SELECT operation, max(held_until) FROM durable_unique WHERE operation = ANY($1::bigint[]) \
+            SELECT operation, max(held_until) FROM @.durable_unique WHERE operation = ANY($1::bigint[]) \
             AND held_until IS NOT NULL GROUP BY operation
             """
         case .saveUniques:
             """
-            INSERT INTO durable_unique(kind, key, operation, held_until) \
+            INSERT INTO @.durable_unique(kind, key, operation, held_until) \
             SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) \
             ON CONFLICT (kind, key) DO UPDATE SET operation = excluded.operation, held_until = excluded.held_until
             """
         case .history:
             """
-            SELECT operation, position, kind, name, result FROM durable_history WHERE operation = ANY($1::bigint[])
+            SELECT operation, position, kind, name, result FROM @.durable_history WHERE operation = ANY($1::bigint[])
             """
         case .insertHistory:
             """
-            INSERT INTO durable_history(operation, position, kind, name, result) \
+            INSERT INTO @.durable_history(operation, position, kind, name, result) \
             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[]) \
             ON CONFLICT (operation, position) DO UPDATE SET result = excluded.result
             """
         case .signal:
             """
-            SELECT number, payload FROM durable_signal WHERE operation = $1::bigint AND name = $2::text \
+            SELECT number, payload FROM @.durable_signal WHERE operation = $1::bigint AND name = $2::text \
             ORDER BY operation, number LIMIT 1
             """
-        case .lastSignal: "SELECT max(number) FROM durable_signal WHERE operation = $1::bigint"
+        case .lastSignal: "SELECT max(number) FROM @.durable_signal WHERE operation = $1::bigint"
         case .insertSignals:
             """
-            INSERT INTO durable_signal(operation, number, name, payload) \
+            INSERT INTO @.durable_signal(operation, number, name, payload) \
             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[])
             """
         case .removeSignal:
             """
-            DELETE FROM durable_signal USING unnest($1::bigint[], $2::bigint[]) AS old(operation, number) \
+            DELETE FROM @.durable_signal USING unnest($1::bigint[], $2::bigint[]) AS old(operation, number) \
             WHERE durable_signal.operation = old.operation AND durable_signal.number = old.number
             """
-        case .workers: "SELECT id, name, lease_end, kinds, queues FROM durable_worker ORDER BY id"
-        case .worker: "SELECT id, name, lease_end, kinds, queues FROM durable_worker WHERE id = $1::bigint"
-        case .expiredWorkers: "SELECT id FROM durable_worker WHERE lease_end < $1::bigint ORDER BY id"
+        case .workers: "SELECT id, name, lease_end, kinds, queues FROM @.durable_worker ORDER BY id"
+        case .worker: "SELECT id, name, lease_end, kinds, queues FROM @.durable_worker WHERE id = $1::bigint"
+        case .expiredWorkers: "SELECT id FROM @.durable_worker WHERE lease_end < $1::bigint ORDER BY id"
         case .saveWorkers:
             """
-            INSERT INTO durable_worker(id, name, lease_end, kinds, queues) \
+            INSERT INTO @.durable_worker(id, name, lease_end, kinds, queues) \
             SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[]) \
             ON CONFLICT (id) DO UPDATE SET name = excluded.name, lease_end = excluded.lease_end, \
             kinds = excluded.kinds, queues = excluded.queues
             """
-        case .removeWorkers: "DELETE FROM durable_worker WHERE id = ANY($1::bigint[])"
-        case .schedule: "SELECT \(Self.scheduleColumns) FROM durable_schedule WHERE name = $1::text"
-        case .schedules: "SELECT \(Self.scheduleColumns) FROM durable_schedule ORDER BY name"
-        case .dueSchedules: "SELECT \(Self.scheduleColumns) FROM durable_schedule WHERE next_at <= $1::bigint"
+        case .removeWorkers: "DELETE FROM @.durable_worker WHERE id = ANY($1::bigint[])"
+        case .schedule: "SELECT \(Self.scheduleColumns) FROM @.durable_schedule WHERE name = $1::text"
+        case .schedules: "SELECT \(Self.scheduleColumns) FROM @.durable_schedule ORDER BY name"
+        case .dueSchedules: "SELECT \(Self.scheduleColumns) FROM @.durable_schedule WHERE next_at <= $1::bigint"
         case .saveSchedule:
             """
-            INSERT INTO durable_schedule(\(Self.scheduleColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+            INSERT INTO @.durable_schedule(\(Self.scheduleColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
             ON CONFLICT (name) DO UPDATE SET cron = excluded.cron, missed = excluded.missed, \
             next_at = excluded.next_at, kind = excluded.kind, queue = excluded.queue, input = excluded.input, \
             priority = excluded.priority, retry = excluded.retry, key = excluded.key, timeout = excluded.timeout
             """
-        case .removeSchedule: "DELETE FROM durable_schedule WHERE name = ANY($1::text[])"
-        case .attempts: "SELECT \(Self.attemptColumns) FROM durable_attempt WHERE operation = $1::bigint ORDER BY fence"
+        case .removeSchedule: "DELETE FROM @.durable_schedule WHERE name = ANY($1::text[])"
+        case .attempts:
+            "SELECT \(Self.attemptColumns) FROM @.durable_attempt WHERE operation = $1::bigint ORDER BY fence"
         case .saveAttempts:
             """
-            INSERT INTO durable_attempt(\(Self.attemptColumns)) \
+            INSERT INTO @.durable_attempt(\(Self.attemptColumns)) \
             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], \
             $7::text[]) ON CONFLICT (operation, fence) DO UPDATE SET worker = excluded.worker, \
             started_at = excluded.started_at, ended_at = excluded.ended_at, outcome = excluded.outcome, \
@@ -142,31 +143,31 @@ extension PostgresSQL {
             """
         case .trimAttempts:
             """
-            DELETE FROM durable_attempt USING unnest($1::bigint[], $2::bigint[]) AS kept(operation, count) \
-            WHERE durable_attempt.operation = kept.operation AND fence <= (SELECT last.fence FROM durable_attempt last \
+            DELETE FROM @.durable_attempt USING unnest($1::bigint[], $2::bigint[]) AS kept(operation, count) \
+            WHERE durable_attempt.operation = kept.operation AND fence <= (SELECT last.fence FROM @.durable_attempt last \
             WHERE last.operation = kept.operation ORDER BY last.fence DESC LIMIT 1 OFFSET kept.count)
             """
         case .events:
-            "SELECT \(Self.eventColumns) FROM durable_event WHERE number > $1::bigint ORDER BY number LIMIT $2::bigint"
+            "SELECT \(Self.eventColumns) FROM @.durable_event WHERE number > $1::bigint ORDER BY number LIMIT $2::bigint"
         case .insertEvents:
             """
-            INSERT INTO durable_event(\(Self.eventColumns)) \
+            INSERT INTO @.durable_event(\(Self.eventColumns)) \
             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], \
             $7::bigint[], $8::text[])
             """
         case .removeEvents:
             """
-            DELETE FROM durable_event WHERE number < (SELECT min(number) FROM durable_event) + $2::bigint \
+            DELETE FROM @.durable_event WHERE number < (SELECT min(number) FROM @.durable_event) + $2::bigint \
             AND at < $1::bigint
             """
-        case .number: "SELECT number FROM durable_meta WHERE name = $1::text"
-        case .numbers: "SELECT name, number FROM durable_meta WHERE number IS NOT NULL"
+        case .number: "SELECT number FROM @.durable_meta WHERE name = $1::text"
+        case .numbers: "SELECT name, number FROM @.durable_meta WHERE number IS NOT NULL"
         case .setNumbers:
             """
-            INSERT INTO durable_meta(name, number) SELECT * FROM unnest($1::text[], $2::bigint[]) \
+            INSERT INTO @.durable_meta(name, number) SELECT * FROM unnest($1::text[], $2::bigint[]) \
             ON CONFLICT (name) DO UPDATE SET number = excluded.number
             """
-        case .identity: "SELECT text FROM durable_meta WHERE name = 'store'"
+        case .identity: "SELECT text FROM @.durable_meta WHERE name = 'store'"
         default: nil
         }
     }
@@ -174,25 +175,28 @@ extension PostgresSQL {
     /// The statements of sessions and transactions.
     var sessionText: String {
         switch self {
-        case .setting: "SELECT set_config($1::text, $2::text, false)"
-        // One key for each schema, so that the stores of two schemas do not wait for each other.
-        case .lockKey: "SELECT hashtextextended('swift-operations-durable ' || current_schema(), 0)"
+        case .migrationLock: "SELECT pg_advisory_xact_lock($1::bigint)"
         // The clock is read after the lock: the instants of transactions follow the order of the transactions. The second
-        // column is 1 if another transaction held the lock, the third if all earlier commits are durable.
+        // column is 1 if another transaction held the lock, the third if all earlier commits are durable. The others show whether
+        // the session and the tables are those of the store, and whether the schema permits this version of the library.
         case .lock:
             """
             WITH lock AS MATERIALIZED (SELECT CASE WHEN pg_try_advisory_xact_lock($1::bigint) THEN 0 \
             ELSE 1 + length(pg_advisory_xact_lock($1)::text) END AS was_held, \
             set_config('synchronous_commit', $2::text, true)) \
             SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, was_held::bigint, \
-            (pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn())::int::bigint FROM lock
+            (pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn())::int::bigint, \
+            current_setting('\(PostgresSettings.marker)', true), \
+            (SELECT text FROM @.durable_meta WHERE name = 'store'), \
+            (SELECT number FROM @.durable_meta WHERE name = 'oldest_reader') FROM lock
             """
         case .now: "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
         // The second column is 1 if all commits that the snapshot contains are durable.
         case .snapshot:
             """
             SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, \
-            (pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn())::int::bigint
+            (pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn())::int::bigint, \
+            current_setting('\(PostgresSettings.marker)', true)
             """
         // The commit of a message flushes all earlier commits of the server.
         case .flush:

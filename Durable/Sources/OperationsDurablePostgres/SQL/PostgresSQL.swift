@@ -4,7 +4,7 @@
 ///
 /// Constants in a condition name states: 0 is waiting, 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
 enum PostgresSQL: Int, CaseIterable {
-    case setting, lockKey, lock, now, snapshot, flush, notify, exists
+    case migrationLock, lock, now, snapshot, flush, notify, exists
     case operations, insertOperations, updateOperations, subtractPending, inputs, insertInputs, output, saveOutputs
     case removeEdges, edgesTo, edgesFrom, insertEdges
     case matching, children, waiting, ready, due, expired, wakes, firstBlocked, lastReady
@@ -58,110 +58,110 @@ enum PostgresSQL: Int, CaseIterable {
 
     private var operationText: String? {
         switch self {
-        case .operations: "SELECT \(Self.operationNames) FROM durable_operation WHERE id = ANY($1::bigint[])"
+        case .operations: "SELECT \(Self.operationNames) FROM @.durable_operation WHERE id = ANY($1::bigint[])"
         case .insertOperations:
             """
-            INSERT INTO durable_operation(\(Self.operationNames), input) \
+            INSERT INTO @.durable_operation(\(Self.operationNames), input) \
             SELECT * FROM unnest(\(Self.arrays(Self.operationColumns.map(\.type) + [.bytea])))
             """
         case .updateOperations:
             """
-            UPDATE durable_operation SET \(Self.operationChanges) \
+            UPDATE @.durable_operation SET \(Self.operationChanges) \
             FROM unnest(\(Self.operationArrays)) AS new(\(Self.operationNames)) WHERE durable_operation.id = new.id
             """
         case .subtractPending:
             """
-            UPDATE durable_operation SET pending = pending - ended.count \
+            UPDATE @.durable_operation SET pending = pending - ended.count \
             FROM unnest($1::bigint[], $2::bigint[]) AS ended(id, count) \
             WHERE durable_operation.id = ended.id AND pending > ended.count RETURNING durable_operation.id
             """
         case .inputs:
             """
-            SELECT durable_operation.id, coalesce(durable_operation.input, durable_input.data) FROM durable_operation \
-            LEFT JOIN durable_input ON durable_input.id = durable_operation.id \
+            SELECT durable_operation.id, coalesce(durable_operation.input, durable_input.data) FROM @.durable_operation \
+            LEFT JOIN @.durable_input ON durable_input.id = durable_operation.id \
             WHERE durable_operation.id = ANY($1::bigint[])
             """
-        case .insertInputs: "INSERT INTO durable_input(id, data) SELECT * FROM unnest($1::bigint[], $2::bytea[])"
-        case .output: "SELECT data FROM durable_output WHERE id = $1::bigint"
+        case .insertInputs: "INSERT INTO @.durable_input(id, data) SELECT * FROM unnest($1::bigint[], $2::bytea[])"
+        case .output: "SELECT data FROM @.durable_output WHERE id = $1::bigint"
         case .saveOutputs:
             """
-            INSERT INTO durable_output(id, data) SELECT * FROM unnest($1::bigint[], $2::bytea[]) \
+            INSERT INTO @.durable_output(id, data) SELECT * FROM unnest($1::bigint[], $2::bytea[]) \
             ON CONFLICT (id) DO UPDATE SET data = excluded.data
             """
         case .removeEdges:
             """
-            DELETE FROM durable_edge WHERE dependency = ANY($1::bigint[]) RETURNING dependency, dependent, is_await
+            DELETE FROM @.durable_edge WHERE dependency = ANY($1::bigint[]) RETURNING dependency, dependent, is_await
             """
-        case .edgesTo: "SELECT dependency, dependent, is_await FROM durable_edge WHERE dependent = ANY($1::bigint[])"
+        case .edgesTo: "SELECT dependency, dependent, is_await FROM @.durable_edge WHERE dependent = ANY($1::bigint[])"
         case .edgesFrom:
-            "SELECT dependency, dependent, is_await FROM durable_edge WHERE dependency = ANY($1::bigint[])"
+            "SELECT dependency, dependent, is_await FROM @.durable_edge WHERE dependency = ANY($1::bigint[])"
         case .insertEdges:
             """
-            INSERT INTO durable_edge(dependency, dependent, is_await) \
+            INSERT INTO @.durable_edge(dependency, dependent, is_await) \
             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
             """
         case .matching:
             """
-            SELECT id FROM durable_operation WHERE id > $1::bigint AND ($2::bigint IS NULL OR ($2 >> state::int) & 1 = 1) \
+            SELECT id FROM @.durable_operation WHERE id > $1::bigint AND ($2::bigint IS NULL OR ($2 >> state::int) & 1 = 1) \
             AND ($3::bigint IS NULL OR queue = $3) AND ($4::bigint IS NULL OR kind = $4) ORDER BY id LIMIT $5::bigint
             """
         case .children:
             """
-            SELECT id FROM durable_operation WHERE parent IS NOT NULL AND parent = ANY($1::bigint[]) AND state < 7
+            SELECT id FROM @.durable_operation WHERE parent IS NOT NULL AND parent = ANY($1::bigint[]) AND state < 7
             """
         case .waiting:
             """
-            SELECT id FROM durable_operation WHERE queue = $1::bigint AND epoch >= $2::bigint AND epoch < $3::bigint \
+            SELECT id FROM @.durable_operation WHERE queue = $1::bigint AND epoch >= $2::bigint AND epoch < $3::bigint \
             AND state < 7 AND (state = 0 OR children > 0)
             """
         case .ready:
             """
-            SELECT priority, ready_at, id FROM durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
+            SELECT priority, ready_at, id FROM @.durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
             AND kind = $3::bigint AND state = 3 ORDER BY priority DESC, ready_at, id LIMIT $4::bigint
             """
         case .due:
             """
-            SELECT id FROM durable_operation WHERE state IN (1, 5) AND wake_at <= $1::bigint \
+            SELECT id FROM @.durable_operation WHERE state IN (1, 5) AND wake_at <= $1::bigint \
             ORDER BY wake_at, id LIMIT $2::bigint
             """
         case .expired:
             """
-            SELECT id FROM durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5) \
+            SELECT id FROM @.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5) \
             AND deadline <= $1::bigint ORDER BY deadline, id LIMIT $2::bigint
             """
         case .wakes:
             """
-            SELECT (SELECT min(wake_at) FROM durable_operation WHERE state IN (1, 5)), \
-            (SELECT min(deadline) FROM durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)), \
-            (SELECT min(wake_at) FROM durable_key WHERE wake_at IS NOT NULL), \
-            (SELECT min(next_at) FROM durable_schedule), (SELECT min(lease_end) FROM durable_worker)
+            SELECT (SELECT min(wake_at) FROM @.durable_operation WHERE state IN (1, 5)), \
+            (SELECT min(deadline) FROM @.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)), \
+            (SELECT min(wake_at) FROM @.durable_key WHERE wake_at IS NOT NULL), \
+            (SELECT min(next_at) FROM @.durable_schedule), (SELECT min(lease_end) FROM @.durable_worker)
             """
         case .firstBlocked:
             """
-            SELECT id FROM durable_operation WHERE queue = $1::bigint AND key = $2::text AND state = 2 \
+            SELECT id FROM @.durable_operation WHERE queue = $1::bigint AND key = $2::text AND state = 2 \
             ORDER BY epoch, priority DESC, ready_at, id LIMIT $3::bigint
             """
         case .lastReady:
             """
-            SELECT id FROM durable_operation WHERE queue = $1::bigint AND key = $2::text AND state = 3 \
+            SELECT id FROM @.durable_operation WHERE queue = $1::bigint AND key = $2::text AND state = 3 \
             ORDER BY epoch DESC, priority, ready_at DESC, id DESC LIMIT $3::bigint
             """
-        case .running: "SELECT id FROM durable_operation WHERE worker = $1::bigint AND state = 4"
+        case .running: "SELECT id FROM @.durable_operation WHERE worker = $1::bigint AND state = 4"
         case .cancelRequests:
-            "SELECT id FROM durable_operation WHERE worker = $1::bigint AND is_cancel_requested = 1 AND state = 4"
+            "SELECT id FROM @.durable_operation WHERE worker = $1::bigint AND is_cancel_requested = 1 AND state = 4"
         case .purgeable:
             """
-            SELECT id FROM durable_operation WHERE purge_at IS NOT NULL AND purge_at <= $1::bigint \
+            SELECT id FROM @.durable_operation WHERE purge_at IS NOT NULL AND purge_at <= $1::bigint \
             ORDER BY purge_at, id LIMIT $2::bigint
             """
-        case .removeOperations: "DELETE FROM durable_operation WHERE id = ANY($1::bigint[])"
-        case .removeInputs: "DELETE FROM durable_input WHERE id = ANY($1::bigint[])"
-        case .removeOutputs: "DELETE FROM durable_output WHERE id = ANY($1::bigint[])"
-        case .removeEdgesTo: "DELETE FROM durable_edge WHERE dependent = ANY($1::bigint[])"
-        case .removeUniques: "DELETE FROM durable_unique WHERE operation = ANY($1::bigint[])"
-        case .removeHistory: "DELETE FROM durable_history WHERE operation = ANY($1::bigint[])"
-        case .removeSignals: "DELETE FROM durable_signal WHERE operation = ANY($1::bigint[])"
-        case .removeAttempts: "DELETE FROM durable_attempt WHERE operation = ANY($1::bigint[])"
+        case .removeOperations: "DELETE FROM @.durable_operation WHERE id = ANY($1::bigint[])"
+        case .removeInputs: "DELETE FROM @.durable_input WHERE id = ANY($1::bigint[])"
+        case .removeOutputs: "DELETE FROM @.durable_output WHERE id = ANY($1::bigint[])"
+        case .removeEdgesTo: "DELETE FROM @.durable_edge WHERE dependent = ANY($1::bigint[])"
+        case .removeUniques: "DELETE FROM @.durable_unique WHERE operation = ANY($1::bigint[])"
+        case .removeHistory: "DELETE FROM @.durable_history WHERE operation = ANY($1::bigint[])"
+        case .removeSignals: "DELETE FROM @.durable_signal WHERE operation = ANY($1::bigint[])"
+        case .removeAttempts: "DELETE FROM @.durable_attempt WHERE operation = ANY($1::bigint[])"
         default: nil
         }
     }

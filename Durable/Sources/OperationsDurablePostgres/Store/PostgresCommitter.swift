@@ -62,6 +62,7 @@ final class PostgresCommitter: Sendable {
                 if failure.kind == .refused, failure.permitsRepetition, repetition < Self.repetitions { continue }
                 // A lock that another process holds too long is the fault of no request.
                 if failure.kind == .refused, failure.sqlState != "55P03", group.count > 1 { return commitAlone(group) }
+                if failure.isOfStatements, group.count > 1 { return commitApart(group) }
                 for request in group { request.finish(failure.durableError) }
                 return
             } catch {
@@ -75,6 +76,13 @@ final class PostgresCommitter: Sendable {
     /// Commits each request in a transaction of its own, because one request may be the cause of the error of the group.
     private func commitAlone(_ group: [Request]) { for request in group { commitTogether([request]) } }
 
+    /// Commits the events together, and the statements of each application alone, because one of them ends the session.
+    private func commitApart(_ group: [Request]) {
+        let events = group.filter { !$0.isStatements }
+        if !events.isEmpty { commitTogether(events) }
+        for request in group where request.isStatements { commitTogether([request]) }
+    }
+
     /// Applies the requests in one transaction, and resumes the callers when the transaction is durable.
     private func commit(_ group: [Request]) throws {
         let outcome = try session.withConnection { connection in
@@ -82,7 +90,8 @@ final class PostgresCommitter: Sendable {
             session.earlyReleases -= isEarly ? 1 : 0
             try connection.execute("BEGIN")
             let outcome = try apply(group, in: connection, isEarly: isEarly)
-            do { try commit(connection, mustFlush: isEarly || outcome.needsFlush) } catch let failure as PostgresFailure
+            do { try commit(connection, isEarly: isEarly, mustFlush: isEarly || outcome.needsFlush) } catch let failure
+                as PostgresFailure
                 where failure.kind == .refused && !failure.permitsRepetition && group.isOneTransaction
             {
                 // The server checks deferred constraints, and calls deferred triggers, of the application at COMMIT.
@@ -98,10 +107,10 @@ final class PostgresCommitter: Sendable {
     /// Commits the open transaction, and returns when the commit is durable.
     ///
     /// - Throws: `PostgresFailure`, of kind `unknownOutcome` if the transaction may be durable.
-    private func commit(_ connection: PostgresConnection, mustFlush: Bool) throws {
+    private func commit(_ connection: PostgresConnection, isEarly: Bool, mustFlush: Bool) throws {
         let fault = configuration.fault()
         if fault == .lostConnection { throw PostgresFailure(kind: .lost, text: "an injected fault") }
-        try connection.commit()
+        try connection.commit(isEarly: isEarly)
         if mustFlush {
             // A crash of the server ends the connection. A flush by the same connection therefore proves the commit.
             do { try connection.run(.flush) } catch var failure as PostgresFailure {
@@ -112,13 +121,13 @@ final class PostgresCommitter: Sendable {
         if fault == .lostReply { throw PostgresFailure(kind: .unknownOutcome, text: "an injected fault") }
     }
 
-    /// Migrates the schema, and returns the identity of the database. No request precedes the migration.
+    /// Migrates the schema, and returns the place of the store. No request precedes the migration.
     ///
     /// - Throws: `DurableError`.
-    func migrate() async throws -> String {
+    func migrate() async throws -> PostgresHome {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { [session] in
-                let result = Result { try session.withConnection { try PostgresMigrator.migrate($0) } }
+                let result = Result { try session.migrate() }
                 continuation.resume(with: result.mapError { DurableError.wrapping(postgres: $0) })
             }
         }
@@ -129,6 +138,9 @@ final class PostgresCommitter: Sendable {
         key.append(connection.lockKey)
         key.append(isEarly ? "off" : "on")
         guard let lock = try connection.run(.lock, key).first else { throw DurableError.noSchema }
+        try connection.checkSession(lock.optionalText(3))
+        guard lock.optionalText(4) == connection.identity else { throw PostgresFailure.foreignStore }
+        try PostgresMigrator.checkVersion(oldest: lock.optionalInt(5), connection)
         if lock.int(1) == 1 { session.earlyReleases = Self.earlyReleases }
         let now = DurableInstant(microseconds: lock.int(0))
         let rows = PostgresRows(connection, now: configuration.clock(now))
@@ -175,27 +187,23 @@ final class PostgresCommitter: Sendable {
     ) throws {
         try rows.flush()
         let kinds = rows.kinds
-        // The application's statements have the standard plans.
-        try rows.connection.execute(
-            """
-            SAVEPOINT durable; SET LOCAL enable_seqscan = on; SET LOCAL enable_bitmapscan = on;
-            SET LOCAL enable_sort = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on
-            """)
+        try rows.connection.beginStatements()
         do {
             defer { transaction.close() }
             try statements(transaction)
             if let fatal = transaction.fatal { throw fatal }
-            try rows.connection.execute(
-                """
-                RELEASE SAVEPOINT durable; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
-                SET LOCAL enable_sort = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off
-                """)
+            try rows.connection.endStatements()
         } catch {
-            if let fatal = transaction.fatal { throw fatal }
-            if let failure = error as? PostgresFailure, failure.kind != .refused { throw failure }
+            if var fatal = transaction.fatal {
+                fatal.isOfStatements = fatal.kind == .lost
+                throw fatal
+            }
+            if let failure = error as? PostgresFailure, failure.kind != .refused || failure.isOfForeignStore {
+                throw failure
+            }
             rows.forget()
             rows.kinds = kinds
-            try rows.connection.execute("ROLLBACK TO SAVEPOINT durable; RELEASE SAVEPOINT durable")
+            try rows.connection.undoStatements()
             switch error {
             case let failure as PostgresFailure: throw StatementsError(cause: failure.statementsError)
             case let error as PostgresError where PostgresFailure.isOutage(error.sqlState):
@@ -206,11 +214,12 @@ final class PostgresCommitter: Sendable {
     }
 }
 
+extension PostgresCommitter.Request {
+    fileprivate var isStatements: Bool { if case .statements = work { true } else { false } }
+}
+
 extension [PostgresCommitter.Request] {
     /// Whether the group is one request with statements of the application.
-    fileprivate var isOneTransaction: Bool {
-        guard count == 1, case .statements = self[0].work else { return false }
-        return true
-    }
+    fileprivate var isOneTransaction: Bool { count == 1 && self[0].isStatements }
 }
 #endif

@@ -41,6 +41,7 @@ final class PostgresReader: Sendable {
     private func answer(_ group: [Question], _ connection: PostgresConnection) throws -> [(any Error)?] {
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         guard let snapshot = try connection.run(.snapshot).first else { throw DurableError.noSchema }
+        try connection.checkSession(snapshot.optionalText(2))
         let now = DurableInstant(microseconds: snapshot.int(0))
         let rows = PostgresRows(connection, now: configuration.clock(now))
         rows.kinds = session.kinds

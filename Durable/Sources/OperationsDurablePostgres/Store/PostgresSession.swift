@@ -5,20 +5,32 @@ import DurableCore
 final class PostgresSession: @unchecked Sendable {
     // Sendable: only the serial queue of the owner uses the session.
 
-    /// The settings of a connection, by their names in PostgreSQL.
-    typealias Settings = [(name: String, value: String)]
+    /// Settings of the server that limit times, by their names in PostgreSQL.
+    typealias Timeouts = [(name: String, value: String)]
 
     private let address: PostgresAddress
     private let timeout: Duration
-    private let settings: Settings
+    private let timeouts: Timeouts
     private var connection: PostgresConnection?
+    /// The place of the store. All connections of the store have the place that its first connection found.
+    private var home: PostgresHome?
     /// The names of operations that are committed.
     var kinds = PostgresRows.KindCache()
     /// The number of next transactions that release the lock of the writers early.
     var earlyReleases = 0
 
-    init(_ address: PostgresAddress, timeout: Duration, settings: Settings = []) {
-        (self.address, self.timeout, self.settings) = (address, timeout, settings)
+    init(_ address: PostgresAddress, timeout: Duration, home: PostgresHome? = nil, timeouts: Timeouts = []) {
+        (self.address, self.timeout, self.home, self.timeouts) = (address, timeout, home, timeouts)
+    }
+
+    /// Migrates the schema, and keeps its place for later connections.
+    func migrate() throws -> PostgresHome {
+        let found = try withConnection { connection in
+            _ = try PostgresMigrator.migrate(connection)
+            return connection.home
+        }
+        home = found
+        return found
     }
 
     var isOpen: Bool { connection != nil }
@@ -28,13 +40,7 @@ final class PostgresSession: @unchecked Sendable {
     /// - Throws: `PostgresFailure` of kind `lost`.
     func open() throws -> PostgresConnection {
         if let connection { return connection }
-        let new = try PostgresConnection(address, timeout: timeout)
-        for setting in settings {
-            var parameters = PostgresParameters()
-            parameters.append(setting.name)
-            parameters.append(setting.value)
-            try new.run(.setting, parameters)
-        }
+        let new = try PostgresConnection(address, timeout: timeout, home: home, timeouts: timeouts)
         connection = new
         return new
     }
@@ -51,7 +57,7 @@ final class PostgresSession: @unchecked Sendable {
         if let failure = error as? PostgresFailure, failure.kind != .refused {
             connection = nil
         } else {
-            connection?.rollBack()
+            do { try connection?.rollBack() } catch { connection = nil }
         }
     }
 

@@ -57,19 +57,20 @@ public final class PostgresStore: DurableStore {
     public init(_ url: String, configuration: Configuration = Configuration()) async throws {
         let (address, timeout) = (try PostgresAddress(url), configuration.connectTimeout)
         limits = configuration.limits
-        let settings: PostgresSession.Settings = [
+        let timeouts: PostgresSession.Timeouts = [
             ("lock_timeout", "\(configuration.lockTimeout.milliseconds)"),
             ("idle_in_transaction_session_timeout", "\(configuration.transactionTimeout.milliseconds)"),
         ]
-        let writer = PostgresSession(address, timeout: timeout, settings: settings)
+        let writer = PostgresSession(address, timeout: timeout, timeouts: timeouts)
         let sender = UInt64.random(in: 1...UInt64(Int64.max))
         // Weak: the notices hold the listener, and closures of callers hold the committer.
         committer = PostgresCommitter(writer, configuration, sender: sender) { [weak notices] in notices?.publish($0) }
-        reader = PostgresReader(PostgresSession(address, timeout: timeout), configuration)
+        let home = try await committer.migrate()
+        identity = home.identity ?? ""
+        reader = PostgresReader(PostgresSession(address, timeout: timeout, home: home), configuration)
         listener = try PostgresListener(
-            PostgresSession(address, timeout: timeout), sender: sender, interval: configuration.pollInterval,
-            notices: notices)
-        identity = try await committer.migrate()
+            PostgresSession(address, timeout: timeout, home: home), sender: sender,
+            interval: configuration.pollInterval, notices: notices)
         notices.setUseObserver { [listener] in listener.setActive($0) }
     }
 

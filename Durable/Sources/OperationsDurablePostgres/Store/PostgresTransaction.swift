@@ -27,7 +27,12 @@ public final class PostgresTransaction {
         guard !Self.endsTransaction(sql) else {
             throw PostgresError(sqlState: "2D000", message: "the store begins and ends the transaction")
         }
+        guard !sql.utf8.contains(0), !parameters.contains(where: { $0?.hasZero == true }) else {
+            // The client would end the statement at the byte, and PostgreSQL stores no such text.
+            throw PostgresError(sqlState: "22021", message: "a text contains a zero byte")
+        }
         do {
+            try rows.connection.enterApplication()
             let result = try rows.connection.run(text: sql, parameters)
             return (0..<result.count).map { PostgresRow(result, $0) }
         } catch let failure as PostgresFailure {
@@ -75,6 +80,7 @@ public final class PostgresTransaction {
         guard isOpen, storeID == ObjectIdentifier(store) else { throw DurableError.noSchema }
         var machine = DurableMachine(rows: rows, limits: limits)
         do {
+            try rows.connection.enterLibrary()
             let reply = try event(&machine)
             try rows.flush()
             effects.merge(machine.takeEffects())

@@ -117,7 +117,7 @@ import Testing
                     INSERT INTO durable_counter SELECT 1, epoch, 1, CASE epoch WHEN 0 THEN 4 ELSE 3 END, 1 \
                     FROM generate_series(0, 2000) AS epoch
                     """, [])
-            _ = try connection.run(text: "PREPARE test_running AS \(PostgresSQL.runningCount.text)", [])
+            _ = try connection.run(text: "PREPARE test_running AS \(connection.settings.text(of: .runningCount))", [])
             for isAnalyzed in [false, true] {
                 if isAnalyzed { try connection.execute("ANALYZE durable_counter") }
                 let plan = try connection.run(text: "EXPLAIN (ANALYZE, TIMING OFF) EXECUTE test_running(1)", [])
@@ -136,7 +136,7 @@ import Testing
             _ = try PostgresMigrator.migrate(connection)
             for sql in PostgresSQL.allCases {
                 // A generic plan has no values, as the plans of prepared statements in the store.
-                _ = try connection.run(text: "PREPARE test_\(sql.name) AS \(sql.text)", [])
+                _ = try connection.run(text: "PREPARE test_\(sql.name) AS \(connection.settings.text(of: sql))", [])
                 let count = sql.parameterCount
                 let nulls = count == 0 ? "" : "(\(Array(repeating: "NULL", count: count).joined(separator: ", ")))"
                 let plan = try connection.run(text: "EXPLAIN EXECUTE test_\(sql.name)\(nulls)", [])

@@ -364,8 +364,7 @@ import Testing
             try frozen.execute("BEGIN")
             var key = PostgresParameters()
             key.append(frozen.lockKey)
-            key.append("on")
-            try frozen.run(.lock, key)
+            try frozen.run(.migrationLock, key)
             let process = try frozen.run(text: "SELECT pg_backend_pid()", []).text(0, 0)
             async let addition = DurableQueue("q", in: store).add(Sum(a: 1, b: 2))
             let blocked = "SELECT count(*) FROM pg_stat_activity WHERE \(process) = ANY(pg_blocking_pids(pid))"
@@ -390,10 +389,9 @@ import Testing
             try holder.execute("BEGIN")
             var key = PostgresParameters()
             key.append(holder.lockKey)
-            key.append("on")
-            try holder.run(.lock, key)
+            try holder.run(.migrationLock, key)
             await #expect(throws: DurableError.self) { try await DurableQueue("q", in: second).add(Sum(a: 1, b: 2)) }
-            holder.rollBack()
+            try holder.rollBack()
             #expect(try await store.snapshot().queues.isEmpty)
         }
     }
