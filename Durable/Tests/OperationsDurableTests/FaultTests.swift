@@ -83,23 +83,26 @@ import Testing
 
     @Test func `R28: a full disk refuses additions, and everything added before finishes afterward`() async throws {
         try await withTemporaryFile { path in
-            let store = try await SQLiteStore(path: path)
+            let limit = Locked(Int64.max)
+            var configuration = SQLiteStore.Configuration()
+            configuration.pageLimit = { limit.withLock { min($0, 4_294_967_294) } }
+            let store = try await SQLiteStore(path: path, configuration: configuration)
             let queue = DurableQueue("q", in: store)
             let journal = Journal.named("full disk")
             let held = try await queue.add(Held(journal: "full disk"))
             try await withWorker(store, [Held.self, Sum.self]) {
                 try await poll("the operation runs") { journal.count("start") == 1 }
-                // SQLite reports a file of the largest size exactly as it reports a full disk.
-                try await store.transaction { database in
-                    let pages = try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
-                    try database.execute(sql: "PRAGMA max_page_count = \(pages)")
-                }
+                // SQLite reports a file of the largest size exactly as it reports a full disk. The store sets the limit after
+                // a transaction of the application, and the least limit is the size of the file.
+                limit.withLock { $0 = 1 }
+                try await store.transaction { _ in }
                 let big = Note(journal: "full disk", word: String(repeating: "x", count: 200_000))
                 let error = await #expect(throws: DurableError.self) { try await queue.add(big) }
                 #expect("\(try #require(error))".contains("full"))
                 journal.append("open")
                 try await poll("the attempt has ended") { journal.count("end") == 1 }
-                try await store.transaction { try $0.execute(sql: "PRAGMA max_page_count = 1000000") }
+                limit.withLock { $0 = .max }
+                try await store.transaction { _ in }
                 #expect(try await held.value == 7)
                 #expect(try await queue.add(Sum(a: 1, b: 1)).value == 2)
             }
@@ -153,7 +156,7 @@ import Testing
             await #expect(throws: DurableError.newerSchema(found: 9, supported: Schema.version)) {
                 _ = try await SQLiteStore(path: path)
             }
-            try await store.transaction { database in
+            try await DatabaseQueue(path: path).write { database in
                 try database.execute(sql: "UPDATE durable_meta SET value = 2 WHERE name = 'oldest_reader'")
             }
             _ = try await SQLiteStore(path: path)
@@ -299,9 +302,7 @@ import Testing
         try await withTemporaryFile { path in
             let store = try await SQLiteStore(path: path)
             try await store.transaction { try $0.execute(sql: "CREATE TABLE once(id INTEGER PRIMARY KEY)") }
-            let committer = GroupCommitter(
-                writer: try DatabaseQueue(path: path), limits: DurableLimits(),
-                clock: { DurableInstant(microseconds: 1) }, publish: { _ in })
+            let committer = try await GroupCommitter(testing: DatabaseQueue(path: path))
             let (begins, mayEnd, ends) = (
                 DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
             )
@@ -347,9 +348,8 @@ import Testing
                 }
                 return false
             }
-            let committer = GroupCommitter(
-                writer: try DatabaseQueue(path: path, configuration: configuration), limits: DurableLimits(),
-                clock: { DurableInstant(microseconds: 1) }, publish: { _ in })
+            let committer = try await GroupCommitter(
+                testing: DatabaseQueue(path: path, configuration: configuration))
             let errors = Locked<[DurableError?]>([])
             @Sendable func submit(_ work: GroupCommitter.Request.Work) {
                 committer.submit(
@@ -475,7 +475,7 @@ import Testing
 }
 
 /// Runs until its journal has the entry `open`, and returns 7.
-private struct Held: DurableOperation {
+struct Held: DurableOperation {
     static let name = "held"
     var journal: String
 
@@ -485,5 +485,17 @@ private struct Held: DurableOperation {
         try await poll("the gate is open") { journal.count("open") == 1 }
         journal.append("end")
         return 7
+    }
+}
+
+extension GroupCommitter {
+    /// Creates a committer without a store, for the file of a store.
+    fileprivate convenience init(testing writer: DatabaseQueue) async throws {
+        let settings = SQLiteSettings(
+            synchronous: .normal, busyTimeout: .seconds(30), pageLimit: { 4_294_967_294 }, isReader: false)
+        let files = try await writer.writeWithoutTransaction { SQLiteFiles(of: $0) }
+        try await self.init(
+            writer: writer, settings: settings, files: files, limits: DurableLimits(),
+            clock: { DurableInstant(microseconds: 1) }, publish: { _ in })
     }
 }

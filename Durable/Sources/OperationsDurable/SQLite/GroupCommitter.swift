@@ -22,6 +22,8 @@ final class GroupCommitter: Sendable {
     }
 
     private let writer: DatabaseQueue
+    private let settings: SQLiteSettings
+    private let files: SQLiteFiles
     private let limits: DurableLimits
     private let clock: @Sendable () -> DurableInstant
     private let publish: @Sendable (Effects) -> Void
@@ -30,11 +32,20 @@ final class GroupCommitter: Sendable {
     private let connection = ConnectionState()
 
     init(
-        writer: DatabaseQueue, limits: DurableLimits, clock: @escaping @Sendable () -> DurableInstant,
-        publish: @escaping @Sendable (Effects) -> Void
-    ) {
-        (self.writer, self.limits, self.clock, self.publish) = (writer, limits, clock, publish)
+        writer: DatabaseQueue, settings: SQLiteSettings, files: SQLiteFiles, limits: DurableLimits,
+        clock: @escaping @Sendable () -> DurableInstant, publish: @escaping @Sendable (Effects) -> Void
+    ) async throws {
+        (self.writer, self.settings, self.files) = (writer, settings, files)
+        (self.limits, self.clock, self.publish) = (limits, clock, publish)
+        try await writer.writeWithoutTransaction { [connection] in connection.handle = $0.sqliteConnection }
         writer.add(transactionObserver: connection.commits, extent: .observerLifetime)
+    }
+
+    /// Returns the prepared statements for a connection, which belong to the writer or to the application.
+    ///
+    /// - Parameter database: A connection, in the serial access of its owner.
+    func statements(of database: Database) -> SQLiteStatements {
+        connection.handle == database.sqliteConnection ? connection.statements : SQLiteStatements()
     }
 
     func submit(_ request: Request) { requests.submit(request) { self.commitTogether($0) } }
@@ -76,10 +87,8 @@ final class GroupCommitter: Sendable {
         var errors = [(any Error)?](repeating: nil, count: group.count)
         var effects = Effects()
         try writer.writeWithoutTransaction { database in
-            // SQLite would commit to a removed file, which no other process sees and which nothing keeps.
-            if database.fileHasMoved {
-                throw DurableError.unavailable("the file of the database was removed or replaced")
-            }
+            try files.check(database)
+            try restoreSettings(of: database)
             do {
                 try database.inTransaction(.immediate) {
                     (errors, effects) = try apply(group, in: database)
@@ -87,16 +96,29 @@ final class GroupCommitter: Sendable {
                 }
             } catch {
                 connection.kinds = SQLiteRows.KindCache()
+                try? restoreSettings(of: database)
                 throw error
             }
+            // An error returns before the next transaction. This transaction is committed.
+            try? restoreSettings(of: database)
+            // A file that was removed meanwhile may lack the commit.
+            try files.check(database)
         }
         publish(effects)
         for (request, error) in zip(group, errors) { request.finish(error) }
     }
 
+    /// Gives the connection its settings after statements of an application.
+    private func restoreSettings(of database: Database) throws {
+        guard connection.hasForeignSettings else { return }
+        try settings.apply(to: database)
+        connection.hasForeignSettings = false
+    }
+
     private func apply(_ group: [Request], in database: Database) throws -> ([(any Error)?], Effects) {
         let rows = SQLiteRows(database, now: clock(), statements: connection.statements)
         rows.kinds = connection.kinds
+        try rows.checkVersion()
         var machine = DurableMachine(rows: rows, limits: limits)
         var errors: [(any Error)?] = []
         for request in group {
@@ -113,7 +135,7 @@ final class GroupCommitter: Sendable {
             } catch let error as StatementsError {
                 // A statement may roll back the whole transaction, for example `INSERT OR ROLLBACK`. Each further statement
                 // of the group would then commit on its own.
-                guard database.isInsideTransaction else { throw error }
+                guard database.isInsideTransaction, !connection.commits.hasRolledBack else { throw error }
                 errors.append(DurableError.wrapping(statements: error.cause))
             }
         }
@@ -128,11 +150,26 @@ final class GroupCommitter: Sendable {
     }
 
     private func isolate(_ statements: (Database) throws -> Void, in database: Database) throws {
-        connection.commits.isForbidden = true
-        defer { connection.commits.isForbidden = false }
-        try database.inSavepoint {
-            do { try statements(database) } catch { throw StatementsError(cause: error) }
-            return .commit
+        let commits = connection.commits
+        (commits.isForbidden, commits.hasRolledBack, connection.hasForeignSettings) = (true, false, true)
+        defer { commits.isForbidden = false }
+        // The name is unknown to the application, whose statements would otherwise release the savepoint.
+        let savepoint = connection.savepoint
+        try database.execute(sql: "SAVEPOINT \(savepoint)")
+        do {
+            try statements(database)
+            if commits.hasRolledBack {
+                throw DurableError.invalidValue("the store begins and ends the transaction")
+            }
+            try SQLiteSettings.discardTemporaryObjects(in: database)
+            try database.execute(sql: "RELEASE \(savepoint)")
+        } catch {
+            if database.isInsideTransaction, !commits.hasRolledBack {
+                try database.execute(sql: "PRAGMA query_only = OFF; ROLLBACK TO \(savepoint); RELEASE \(savepoint)")
+                // Without a journal, which the application can forbid, temporary objects survive.
+                try SQLiteSettings.discardTemporaryObjects(in: database)
+            }
+            throw StatementsError(cause: error)
         }
     }
 }
@@ -141,6 +178,8 @@ final class GroupCommitter: Sendable {
 /// repetition of the group would then apply that part twice.
 private final class CommitGuard: TransactionObserver {
     var isForbidden = false
+    /// Whether the transaction of the statements was rolled back. A next transaction would not have the rest of the group.
+    var hasRolledBack = false
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
 
@@ -152,18 +191,7 @@ private final class CommitGuard: TransactionObserver {
 
     func databaseDidCommit(_ database: Database) {}
 
-    func databaseDidRollback(_ database: Database) {}
-}
-
-extension Database {
-    /// Whether the path of the file leads to no file, or to another file than the open file.
-    fileprivate var fileHasMoved: Bool {
-        var hasMoved: CInt = 0
-        guard sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK else {
-            return false
-        }
-        return hasMoved != 0
-    }
+    func databaseDidRollback(_ database: Database) { hasRolledBack = true }
 }
 
 /// The state that belongs to the connection of the writer.
@@ -172,5 +200,10 @@ private final class ConnectionState: @unchecked Sendable {
     let statements = SQLiteStatements()
     var kinds = SQLiteRows.KindCache()
     var dataVersion: Int64?
+    /// The connection itself.
+    var handle: SQLiteConnection?
+    /// Whether statements of an application may have changed the settings.
+    var hasForeignSettings = false
+    let savepoint = "durable_\(UInt64.random(in: 0...UInt64.max))"
     let commits = CommitGuard()
 }

@@ -12,14 +12,9 @@ enum Migrator {
         try await writer.writeWithoutTransaction { database in
             var identity = ""
             try database.inTransaction(.immediate) {
-                let exists = try database.tableExists("durable_meta")
+                let exists = try database.tableExists("durable_meta", in: "main")
                 var version = exists ? try number("schema", database) ?? 1 : 0
-                if version > Schema.version {
-                    let oldest = try number("oldest_reader", database) ?? version
-                    if oldest > Schema.version {
-                        throw DurableError.newerSchema(found: version, supported: Schema.version)
-                    }
-                }
+                try checkVersion(oldest: exists ? number("oldest_reader", database).map(Int64.init) : nil, database)
                 while version < Schema.version {
                     try database.execute(sql: Schema.migrations[version])
                     version += 1
@@ -28,14 +23,24 @@ enum Migrator {
                         arguments: [version])
                 }
                 identity =
-                    try String.fetchOne(database, sql: "SELECT value FROM durable_meta WHERE name = 'store'") ?? ""
+                    try String.fetchOne(database, sql: "SELECT value FROM main.durable_meta WHERE name = 'store'") ?? ""
                 return .commit
             }
             return identity
         }
     }
 
+    /// Checks that the schema permits this version of the library.
+    ///
+    /// - Parameter oldest: The oldest version that may use the schema; nil in schemas of version 1.
+    /// - Throws: `DurableError.newerSchema`.
+    static func checkVersion(oldest: Int64?, _ database: Database) throws {
+        guard let oldest, oldest > Schema.version else { return }
+        let found = try number("schema", database) ?? Int(oldest)
+        throw DurableError.newerSchema(found: found, supported: Schema.version)
+    }
+
     private static func number(_ name: String, _ database: Database) throws -> Int? {
-        try Int.fetchOne(database, sql: "SELECT value FROM durable_meta WHERE name = ?", arguments: [name])
+        try Int.fetchOne(database, sql: "SELECT value FROM main.durable_meta WHERE name = ?", arguments: [name])
     }
 }

@@ -49,90 +49,90 @@ enum SQL: Int, CaseIterable {
         switch self {
         case .insertOperation:
             """
-            INSERT INTO durable_operation(\(Self.operationColumns), input) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, \
+            INSERT INTO main.durable_operation(\(Self.operationColumns), input) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, \
             ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, \
             ?32)
             """
         case .updateOperation:
             """
-            UPDATE durable_operation SET queue = ?2, kind = ?3, epoch = ?4, priority = ?5, state = ?6, ready_at = ?7, \
+            UPDATE main.durable_operation SET queue = ?2, kind = ?3, epoch = ?4, priority = ?5, state = ?6, ready_at = ?7, \
             wake_at = ?8, pending = ?9, children = ?10, parent = ?11, failure_policy = ?12, root_cause = ?13, key = ?14, \
             worker = ?15, fence = ?16, failures = ?17, lost_leases = ?18, retry = ?19, timeout = ?20, deadline = ?21, \
             added_at = ?22, started_at = ?23, ended_at = ?24, purge_at = ?25, is_cancel_requested = ?26, \
             history_count = ?27, signal = ?28, work_outcome = ?29, reason = ?30, context = ?31 WHERE id = ?1
             """
-        case .subtractPending: "UPDATE durable_operation SET pending = pending - ?2 WHERE id = ?1 AND pending > ?2"
-        case .operation: "SELECT \(Self.operationColumns) FROM durable_operation WHERE id = ?1"
+        case .subtractPending: "UPDATE main.durable_operation SET pending = pending - ?2 WHERE id = ?1 AND pending > ?2"
+        case .operation: "SELECT \(Self.operationColumns) FROM main.durable_operation WHERE id = ?1"
         case .input:
             """
-            SELECT coalesce(durable_operation.input, durable_input.data) FROM durable_operation \
-            LEFT JOIN durable_input ON durable_input.id = durable_operation.id WHERE durable_operation.id = ?1
+            SELECT coalesce(durable_operation.input, durable_input.data) FROM main.durable_operation \
+            LEFT JOIN main.durable_input ON durable_input.id = durable_operation.id WHERE durable_operation.id = ?1
             """
-        case .insertInput: "INSERT INTO durable_input(id, data) VALUES (?1, ?2)"
-        case .output: "SELECT data FROM durable_output WHERE id = ?1"
+        case .insertInput: "INSERT INTO main.durable_input(id, data) VALUES (?1, ?2)"
+        case .output: "SELECT data FROM main.durable_output WHERE id = ?1"
         case .insertOutput:
-            "INSERT INTO durable_output(id, data) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET data = ?2"
-        case .removeEdges: "DELETE FROM durable_edge WHERE dependency = ?1"
+            "INSERT INTO main.durable_output(id, data) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET data = ?2"
+        case .removeEdges: "DELETE FROM main.durable_edge WHERE dependency = ?1"
         case .edgesTo:
-            "SELECT dependency, dependent, is_await FROM durable_edge WHERE dependent = ?1 ORDER BY dependency"
+            "SELECT dependency, dependent, is_await FROM main.durable_edge WHERE dependent = ?1 ORDER BY dependency"
         case .edgesFrom:
-            "SELECT dependency, dependent, is_await FROM durable_edge WHERE dependency = ?1 ORDER BY dependent"
-        case .insertEdge: "INSERT INTO durable_edge(dependency, dependent, is_await) VALUES (?1, ?2, ?3)"
+            "SELECT dependency, dependent, is_await FROM main.durable_edge WHERE dependency = ?1 ORDER BY dependent"
+        case .insertEdge: "INSERT INTO main.durable_edge(dependency, dependent, is_await) VALUES (?1, ?2, ?3)"
         case .matching:
             """
-            SELECT id FROM durable_operation WHERE id > ?1 AND (?2 IS NULL OR (?2 >> state) & 1) AND (?3 IS NULL OR queue = ?3) \
+            SELECT id FROM main.durable_operation WHERE id > ?1 AND (?2 IS NULL OR (?2 >> state) & 1) AND (?3 IS NULL OR queue = ?3) \
             AND (?4 IS NULL OR kind = ?4) ORDER BY id LIMIT ?5
             """
-        case .children: "SELECT id FROM durable_operation WHERE parent = ?1 AND state < 7 ORDER BY id"
+        case .children: "SELECT id FROM main.durable_operation WHERE parent = ?1 AND state < 7 ORDER BY id"
         case .waiting:
             """
-            SELECT id FROM durable_operation WHERE queue = ?1 AND epoch >= ?2 AND epoch < ?3 \
+            SELECT id FROM main.durable_operation WHERE queue = ?1 AND epoch >= ?2 AND epoch < ?3 \
             AND state < 7 AND (state = 0 OR children > 0)
             """
         case .ready:
             """
-            SELECT priority, ready_at, id FROM durable_operation WHERE queue = ?1 AND epoch = ?2 AND kind = ?3 \
+            SELECT priority, ready_at, id FROM main.durable_operation WHERE queue = ?1 AND epoch = ?2 AND kind = ?3 \
             AND state = 3 ORDER BY priority DESC, ready_at, id LIMIT ?4
             """
         case .due:
             """
-            SELECT id FROM durable_operation WHERE state IN (1, 5) AND wake_at <= ?1 ORDER BY wake_at, id LIMIT ?2
+            SELECT id FROM main.durable_operation WHERE state IN (1, 5) AND wake_at <= ?1 ORDER BY wake_at, id LIMIT ?2
             """
-        case .nextWake: "SELECT min(wake_at) FROM durable_operation WHERE state IN (1, 5)"
+        case .nextWake: "SELECT min(wake_at) FROM main.durable_operation WHERE state IN (1, 5)"
         case .expired:
             """
-            SELECT id FROM durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5) AND deadline <= ?1 \
+            SELECT id FROM main.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5) AND deadline <= ?1 \
             ORDER BY deadline, id LIMIT ?2
             """
         case .nextDeadline:
-            "SELECT min(deadline) FROM durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)"
+            "SELECT min(deadline) FROM main.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)"
         case .firstBlocked:
             """
-            SELECT id FROM durable_operation WHERE queue = ?1 AND key = ?2 AND state = 2 \
+            SELECT id FROM main.durable_operation WHERE queue = ?1 AND key = ?2 AND state = 2 \
             ORDER BY epoch, priority DESC, ready_at, id LIMIT ?3
             """
         case .lastReady:
             """
-            SELECT id FROM durable_operation WHERE queue = ?1 AND key = ?2 AND state = 3 \
+            SELECT id FROM main.durable_operation WHERE queue = ?1 AND key = ?2 AND state = 3 \
             ORDER BY epoch DESC, priority, ready_at DESC, id DESC LIMIT ?3
             """
-        case .running: "SELECT id FROM durable_operation WHERE worker = ?1 AND state = 4"
+        case .running: "SELECT id FROM main.durable_operation WHERE worker = ?1 AND state = 4"
         case .cancelRequests:
             """
-            SELECT id FROM durable_operation WHERE worker = ?1 AND is_cancel_requested = 1 AND state = 4 ORDER BY id
+            SELECT id FROM main.durable_operation WHERE worker = ?1 AND is_cancel_requested = 1 AND state = 4 ORDER BY id
             """
         case .purgeable:
             """
-            SELECT id FROM durable_operation WHERE purge_at IS NOT NULL AND purge_at <= ?1 ORDER BY purge_at, id LIMIT ?2
+            SELECT id FROM main.durable_operation WHERE purge_at IS NOT NULL AND purge_at <= ?1 ORDER BY purge_at, id LIMIT ?2
             """
-        case .removeOperation: "DELETE FROM durable_operation WHERE id = ?1"
-        case .removeInput: "DELETE FROM durable_input WHERE id = ?1"
-        case .removeOutput: "DELETE FROM durable_output WHERE id = ?1"
-        case .removeEdgesTo: "DELETE FROM durable_edge WHERE dependent = ?1"
-        case .removeUniques: "DELETE FROM durable_unique WHERE operation = ?1"
-        case .removeHistory: "DELETE FROM durable_history WHERE operation = ?1"
-        case .removeAttempts: "DELETE FROM durable_attempt WHERE operation = ?1"
-        case .removeSignals: "DELETE FROM durable_signal WHERE operation = ?1"
+        case .removeOperation: "DELETE FROM main.durable_operation WHERE id = ?1"
+        case .removeInput: "DELETE FROM main.durable_input WHERE id = ?1"
+        case .removeOutput: "DELETE FROM main.durable_output WHERE id = ?1"
+        case .removeEdgesTo: "DELETE FROM main.durable_edge WHERE dependent = ?1"
+        case .removeUniques: "DELETE FROM main.durable_unique WHERE operation = ?1"
+        case .removeHistory: "DELETE FROM main.durable_history WHERE operation = ?1"
+        case .removeAttempts: "DELETE FROM main.durable_attempt WHERE operation = ?1"
+        case .removeSignals: "DELETE FROM main.durable_signal WHERE operation = ?1"
         default: nil
         }
     }

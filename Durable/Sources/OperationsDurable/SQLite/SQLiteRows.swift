@@ -78,6 +78,24 @@ final class SQLiteRows: DurableRows {
         (counterChanges, numbers, changedNumbers) = (CounterChanges(), [:], [])
     }
 
+    // MARK: - The store
+
+    /// Checks that the schema permits this version of the library.
+    ///
+    /// - Throws: `DurableError.newerSchema`.
+    func checkVersion() throws {
+        var oldest: Int64?
+        try run(.meta, { $0.bind(1, "oldest_reader") }, row: { oldest = $0.int(0) })
+        try Migrator.checkVersion(oldest: oldest, database)
+    }
+
+    /// The text that identifies the store; nil if the database has no store.
+    func identity() throws -> String? {
+        var identity: String?
+        try run(.meta, { $0.bind(1, "store") }, row: { identity = $0.optionalText(0) })
+        return identity
+    }
+
     // MARK: - Identifiers
 
     func reserveOperationIDs(_ count: Int) throws -> OperationID { OperationID(try reserve("next_operation", count)) }

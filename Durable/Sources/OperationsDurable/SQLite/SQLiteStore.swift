@@ -35,6 +35,8 @@ public final class SQLiteStore: DurableStore {
         public var pollInterval = Duration.milliseconds(4)
         /// The clock of the database. All processes of a machine share the clock.
         package var clock: @Sendable () -> DurableInstant = { .systemNow }
+        /// Returns the largest number of pages of the file. Tests lower the number, as a full disk does.
+        package var pageLimit: @Sendable () -> Int64 = { 4_294_967_294 }
 
         /// Creates the default options.
         public init() {}
@@ -48,6 +50,7 @@ public final class SQLiteStore: DurableStore {
     private let clock: @Sendable () -> DurableInstant
     private let poll: ChangePoll
     private let readStatements = ReadStatements()
+    private let files: SQLiteFiles
 
     /// Opens the file, creates it if necessary, and migrates its schema.
     ///
@@ -55,15 +58,14 @@ public final class SQLiteStore: DurableStore {
     public init(path: String, configuration: Configuration = Configuration()) async throws {
         (limits, clock) = (configuration.limits, configuration.clock)
         do {
-            let writer = try DatabaseQueue(path: path, configuration: Self.connection(configuration, isReader: false))
-            // GRDB sets NORMAL when it opens a file in WAL mode, after the preparation of the connection.
-            try await writer.writeWithoutTransaction { database in
-                try database.execute(sql: configuration.synchronous.statement)
-            }
+            let (writer, settings) = try await Self.connect(path, configuration, isReader: false)
             identity = try await Migrator.migrate(writer)
-            reader = try DatabaseQueue(path: path, configuration: Self.connection(configuration, isReader: true))
+            (reader, _) = try await Self.connect(path, configuration, isReader: true)
+            files = try await writer.writeWithoutTransaction { SQLiteFiles(of: $0) }
             // Weak: the notices hold the poll, which holds the committer.
-            committer = GroupCommitter(writer: writer, limits: limits, clock: clock) { [weak notices] effects in
+            committer = try await GroupCommitter(
+                writer: writer, settings: settings, files: files, limits: limits, clock: clock
+            ) { [weak notices] effects in
                 notices?.publish(effects)
             }
         } catch { throw DurableError(database: error, path: path) }
@@ -92,7 +94,8 @@ public final class SQLiteStore: DurableStore {
         _ question: @escaping @Sendable (inout DurableMachine) throws -> Reply
     ) async throws -> Reply {
         do {
-            return try await reader.read { [limits, clock, readStatements] database in
+            return try await reader.read { [limits, clock, readStatements, files] database in
+                try files.check(database)
                 let rows = SQLiteRows(database, now: clock(), statements: readStatements.statements)
                 var machine = DurableMachine(rows: rows, limits: limits)
                 return try question(&machine)
@@ -123,9 +126,17 @@ public final class SQLiteStore: DurableStore {
     /// Applies an event in an open transaction of the application.
     ///
     /// - Parameter database: A connection to the file of this store, in a transaction.
+    /// - Throws: `DurableError.noSchema` for a connection to another file. `DurableError.invalidValue` without a transaction.
     package func apply<Reply>(in database: Database, _ event: (inout DurableMachine) throws -> Reply) throws -> Reply {
-        guard try database.tableExists("durable_meta") else { throw DurableError.noSchema }
-        let rows = SQLiteRows(database, now: clock(), statements: SQLiteStatements())
+        // The identity alone is not sufficient, because a copy of the file has the same identity.
+        guard files.areFiles(of: database) else { throw DurableError.noSchema }
+        // Each statement would commit on its own.
+        guard database.isInsideTransaction else {
+            throw DurableError.invalidValue("the connection has no open transaction")
+        }
+        let rows = SQLiteRows(database, now: clock(), statements: committer.statements(of: database))
+        guard try rows.identity() == identity else { throw DurableError.noSchema }
+        try rows.checkVersion()
         var machine = DurableMachine(rows: rows, limits: limits)
         let reply = try event(&machine)
         try rows.flush()
@@ -140,24 +151,21 @@ public final class SQLiteStore: DurableStore {
         return try rows.operations([lease.operation]).first?.isRunning(under: lease) ?? false
     }
 
-    private static func connection(_ options: Configuration, isReader: Bool) -> GRDB.Configuration {
+    private static func connect(
+        _ path: String, _ options: Configuration, isReader: Bool
+    ) async throws -> (DatabaseQueue, SQLiteSettings) {
+        let settings = SQLiteSettings(
+            synchronous: options.synchronous, busyTimeout: options.busyTimeout, pageLimit: options.pageLimit,
+            isReader: isReader)
         var configuration = GRDB.Configuration()
         configuration.journalMode = .wal
         configuration.readonly = isReader
         configuration.label = "swift-operations-durable"
-        let attempts = Int(options.busyTimeout.microseconds / 500)
-        // Short sleeps: another process holds the lock for about one commit.
-        configuration.busyMode = .callback { attempt in
-            usleep(500)
-            return attempt < attempts
-        }
-        configuration.prepareDatabase { database in
-            try database.execute(sql: "PRAGMA temp_store = MEMORY")
-            try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
-            // The changes of one transaction fit. SQLite would otherwise write pages to the file, and read them again.
-            if !isReader { try database.execute(sql: "PRAGMA cache_size = -16384") }
-        }
-        return configuration
+        configuration.prepareDatabase { try settings.apply(to: $0) }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        // GRDB sets `synchronous` when it opens a file in WAL mode, after the preparation of the connection.
+        try await queue.writeWithoutTransaction { try settings.apply(to: $0) }
+        return (queue, settings)
     }
 }
 

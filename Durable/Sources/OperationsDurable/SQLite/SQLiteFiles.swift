@@ -1,0 +1,68 @@
+import DurableCore
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The files of an open database, by which the store notices that a file was removed or replaced.
+///
+/// SQLite commits to removed files without an error, and nothing keeps such commits.
+struct SQLiteFiles: Sendable {
+    /// A file, independent of its names.
+    struct Identity: Hashable, Sendable {
+        private let device: UInt64
+        private let number: UInt64
+
+        /// Returns nil if no file has the path.
+        init?(path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
+        }
+    }
+
+    private let path: String
+    /// The log and its index, while the database is open. SQLite replaces neither before the last connection closes.
+    private let others: [(path: String, identity: Identity?)]
+
+    /// - Parameter database: A connection that has used the file.
+    init(of database: Database) {
+        let path = database.mainPath
+        self.path = path
+        others = path.isEmpty ? [] : ["-wal", "-shm"].map { (path + $0, Identity(path: path + $0)) }
+    }
+
+    /// - Throws: `DurableError.unavailable` if a file was removed or replaced.
+    func check(_ database: Database) throws {
+        if database.fileHasMoved {
+            throw DurableError.unavailable("the file of the database was removed or replaced")
+        }
+        for other in others where Identity(path: other.path) != other.identity {
+            let name = URL(fileURLWithPath: other.path).lastPathComponent
+            throw DurableError.unavailable(
+                "the file '\(name)' of the open database was removed or replaced; the last changes may be lost")
+        }
+    }
+
+    /// Whether the connection has the same file as main database.
+    func areFiles(of database: Database) -> Bool {
+        let other = database.mainPath
+        guard !path.isEmpty, !other.isEmpty, let identity = Identity(path: path) else { return false }
+        return identity == Identity(path: other) && !database.fileHasMoved
+    }
+}
+
+extension Database {
+    /// The path of the file of the main database; empty for a database in memory.
+    fileprivate var mainPath: String {
+        sqlite3_db_filename(sqliteConnection, "main").map { String(cString: $0) } ?? ""
+    }
+
+    /// Whether the path of the file leads to no file, or to another file than the open file.
+    fileprivate var fileHasMoved: Bool {
+        var hasMoved: CInt = 0
+        guard sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK else {
+            return false
+        }
+        return hasMoved != 0
+    }
+}
