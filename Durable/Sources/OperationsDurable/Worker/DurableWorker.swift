@@ -34,7 +34,9 @@ public final class DurableWorker: Service {
         public var shutdownGrace = Duration.seconds(10)
         /// The longest time between two looks at the queues. The default is 1 s.
         public var idleInterval = Duration.seconds(1)
-        /// The logger of the worker's own messages: registrations, lost leases, and a database that is away. Nil for none.
+        /// The logger of the worker's own messages: registrations, lost leases, and a database that is away.
+        ///
+        /// If nil, a logger with the label `swift-operations-durable` receives warnings and errors only.
         public var logger: Logger?
         /// A closure that receives the local queue of each durable queue before the worker starts.
         ///
@@ -91,10 +93,13 @@ public final class DurableWorker: Service {
     ///
     /// Operations inherit the task-local values of the caller. A task-local value is therefore a way to pass systems to
     /// operations, which are stored values.
+    ///
+    /// - Throws: `DurableError.newerSchema` when a newer program excluded this version of the library from the database. The
+    ///   attempts of the worker are cancelled, and other workers run the operations when the leases have passed.
     public func run() async throws {
-        await withTaskCancellationHandler {
-            await withGracefulShutdownHandler {
-                await engine.run()
+        try await withTaskCancellationHandler {
+            try await withGracefulShutdownHandler {
+                try await engine.run()
             } onGracefulShutdown: { [engine] in
                 engine.stop(isImmediate: false)
             }

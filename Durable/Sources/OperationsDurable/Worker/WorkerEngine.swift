@@ -33,6 +33,7 @@ final class WorkerEngine: Sendable {
     private let runners: [String: OperationRunner]
     private let queues: [String: OperationQueue]
     private let wakeup = Wakeup()
+    private static let logger = Logger(label: "swift-operations-durable")
     private let state = Locked(State())
 
     init(
@@ -62,19 +63,40 @@ final class WorkerEngine: Sendable {
         wakeup.set()
     }
 
-    func run() async {
+    /// - Throws: `DurableError.newerSchema` if a newer program excluded this version from the database.
+    func run() async throws {
         let token = store.notices.addListener { [wakeup] effects in
             if effects.hasReadyOperations || effects.hasCancelRequests || effects.hasNewWakes { wakeup.set() }
         }
         // Neither task inherits a cancellation: the loop ends after the last completion is stored.
-        await Task(executorPreference: OperationQueue.ofWorkers) { await self.loop() }.value
+        let exclusion = await Task(executorPreference: OperationQueue.ofWorkers) { await self.loop() }.value
         store.notices.removeListener(token)
+        if let exclusion { throw exclusion }
     }
 
-    private func loop() async {
-        guard var worker = await register() else { return }
+    /// Returns the error of a schema that does not permit this version of the library any more; nil after a stop.
+    private func loop() async -> (any Error)? {
+        do { try await serve() } catch {
+            log(
+                .error, "a newer program excluded the worker from the database; the worker stops", nil,
+                ["error": "\(error)"])
+            // The store accepts no end of an attempt any more.
+            state.withLock { ($0.completions, $0.isStopping) = ([], true) }
+            loseLeases()
+            while !state.withLock({ $0.attempts.isEmpty }) { await wakeup.wait(atMost: configuration.idleInterval) }
+            return error
+        }
+        return nil
+    }
+
+    private func serve() async throws {
+        guard var worker = try await register() else { return }
         var heart = beating(worker)
         var graceful: Task<Void, Never>?
+        defer {
+            heart.cancel()
+            graceful?.cancel()
+        }
         var backoff = Backoff()
         var pace = Duration.zero
         while true {
@@ -108,7 +130,7 @@ final class WorkerEngine: Sendable {
                     log(.warning, "the leases of the worker have expired; the worker registers again", worker)
                     heart.cancel()
                     loseLeases()
-                    guard let next = await register() else { break }
+                    guard let next = try await register() else { break }
                     worker = next
                     heart = beating(worker)
                     continue
@@ -116,6 +138,8 @@ final class WorkerEngine: Sendable {
                 let patience = withdrawLate()
                 let isReady = state.withLock { !$0.completions.isEmpty }
                 if !isReady { await wakeup.wait(atMost: min(patience, reply.pause(configuration.idleInterval))) }
+            } catch let error as DurableError where error.isExclusion {
+                throw error
             } catch {
                 if !backoff.isWaiting {
                     log(.warning, "the database is away; running operations continue", worker, ["error": "\(error)"])
@@ -133,7 +157,6 @@ final class WorkerEngine: Sendable {
             }
         }
         heart.cancel()
-        graceful?.cancel()
         try? await store.commit { [worker] in try $0.leave(worker) }
         log(.info, "the worker has stopped", worker)
     }
@@ -141,7 +164,8 @@ final class WorkerEngine: Sendable {
     private func log(
         _ level: Logger.Level, _ message: Logger.Message, _ worker: WorkerID? = nil, _ metadata: Logger.Metadata = [:]
     ) {
-        guard let logger = configuration.logger else { return }
+        // A database that is away, absent or corrupt is never silent.
+        guard let logger = configuration.logger ?? (level >= .warning ? Self.logger : nil) else { return }
         var metadata = metadata
         if let worker { metadata["worker"] = "\(worker)" }
         logger.log(level: level, message, metadata: metadata)
@@ -163,20 +187,26 @@ final class WorkerEngine: Sendable {
     // MARK: - Registration
 
     /// Registers the worker. Returns nil if the worker stops before the database answers.
-    private func register() async -> WorkerID? {
+    ///
+    /// - Throws: `DurableError.newerSchema`.
+    private func register() async throws -> WorkerID? {
         let (name, kinds, names, lease) = (
             configuration.name, runners.keys.sorted(), limits.keys.sorted(), configuration.lease
         )
         var backoff = Backoff()
         while true {
-            if let id = try? await store.commit({
-                try $0.register(name, kinds: kinds, queues: names, lease: lease)
-            }) {
+            do {
+                let id = try await store.commit { try $0.register(name, kinds: kinds, queues: names, lease: lease) }
                 let words: [Logger.MetadataValue] = names.map { "\($0)" }
                 log(.info, "the worker is registered", id, ["name": "\(name)", "queues": .array(words)])
                 return id
+            } catch let error as DurableError where error.isExclusion {
+                throw error
+            } catch {
+                if !backoff.isWaiting {
+                    log(.warning, "the database is away; the worker waits to register", nil, ["error": "\(error)"])
+                }
             }
-            if !backoff.isWaiting { log(.warning, "the database is away; the worker waits to register") }
             let isDone = state.withLock { $0.isStopping && $0.attempts.isEmpty }
             if isDone { return nil }
             await wakeup.wait(atMost: backoff.next())
@@ -199,7 +229,8 @@ final class WorkerEngine: Sendable {
                     try machine.expireLeases()
                 }
                 try await purge(for: lease / 6)
-            } catch DurableError.workerExpired {
+            } catch let error as DurableError where error == .workerExpired(worker) || error.isExclusion {
+                // The next exchange finds the same.
                 wakeup.set()
                 return
             } catch {}
@@ -368,4 +399,9 @@ final class WorkerEngine: Sendable {
         }
         wakeup.set()
     }
+}
+
+extension DurableError {
+    /// Whether the schema does not permit this version of the library any more.
+    fileprivate var isExclusion: Bool { if case .newerSchema = self { true } else { false } }
 }
