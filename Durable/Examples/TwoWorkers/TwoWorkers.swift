@@ -47,11 +47,24 @@ struct TwoWorkers {
         configuration.lease = .seconds(2)
         let worker = try DurableWorker(
             store, queues: ["pages": .limit(4)], operations: [RenderPage.self], configuration: configuration)
-        signal(SIGTERM, SIG_IGN)
+        let termination = await stopping(worker)
+        defer { termination.cancel() }
+        try await RenderPage.$worker.withValue(name) { try await worker.run() }
+    }
+
+    /// Returns when SIGTERM stops the worker. An earlier SIGTERM ends the process, which has no work yet.
+    private static func stopping(_ worker: DurableWorker) async -> any DispatchSourceSignal {
         let termination = DispatchSource.makeSignalSource(signal: SIGTERM)
         termination.setEventHandler { worker.stop() }
-        termination.resume()
-        try await RenderPage.$worker.withValue(name) { try await worker.run() }
+        await withCheckedContinuation { continuation in
+            termination.setRegistrationHandler { continuation.resume() }
+            termination.activate()
+        }
+        #if canImport(Darwin)
+        // The source observes the signal, whose standard action would end the process.
+        signal(SIGTERM, SIG_IGN)
+        #endif
+        return termination
     }
 
     private static func startWorker(_ name: String) throws -> Process {
