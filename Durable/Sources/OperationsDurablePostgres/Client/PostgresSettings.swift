@@ -81,8 +81,13 @@ struct PostgresSettings {
     }
 
     private static func setting(_ values: [(name: String, value: String)], isLocal: Bool) -> String {
-        let calls = values.map { "pg_catalog.set_config('\($0.name)', \(literal($0.value)), \(isLocal))" }
-        return "SELECT \(calls.joined(separator: ", "))"
+        // `SET` is several times faster than `set_config`, but reads the text of a search path as one name.
+        let statements = values.map { setting in
+            setting.name == "search_path"
+                ? "SELECT pg_catalog.set_config('search_path', \(literal(setting.value)), \(isLocal))"
+                : "SET \(isLocal ? "LOCAL " : "")\(setting.name) = \(literal(setting.value))"
+        }
+        return statements.joined(separator: "; ")
     }
 
     // MARK: - Texts
@@ -114,11 +119,11 @@ struct PostgresSettings {
 
     /// Reads the identity of the store, and the numbers of statements that the library and an application prepared.
     var checking: String {
-        let count = "SELECT pg_catalog.count(*) FROM pg_catalog.pg_prepared_statements"
-        return """
-            SELECT (SELECT text FROM \(schema).durable_meta WHERE name OPERATOR(pg_catalog.=) 'store'), \
-            (\(count) WHERE NOT from_sql), (\(count) WHERE from_sql)
-            """
+        """
+        SELECT (SELECT text FROM \(schema).durable_meta WHERE name OPERATOR(pg_catalog.=) 'store'), \
+        pg_catalog.count(*) FILTER (WHERE NOT from_sql), pg_catalog.count(*) FILTER (WHERE from_sql) \
+        FROM pg_catalog.pg_prepared_statements
+        """
     }
 
     /// Returns the text of a statement of the library, whose mark `@` stands for the schema.
