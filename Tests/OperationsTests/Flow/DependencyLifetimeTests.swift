@@ -126,6 +126,20 @@ import Testing
         #expect(operation.isReady)
     }
 
+    @Test(arguments: [false, true])
+    func `a dependency that was added often is released with its dependent`(isListed: Bool) {
+        let gone: Weak
+        do {
+            let (dependency, operation) = (BlockOperation {}, BlockOperation {})
+            gone = Weak(dependency)
+            for _ in 0..<3 { operation.addDependency(dependency) }
+            if isListed { #expect(operation.dependencies == [dependency]) }
+            dependency.start()
+            operation.start()
+        }
+        #expect(gone.isGone)
+    }
+
     /// Rule D4.
     @Test(arguments: [false, true])
     func `removing a dependency that was added often undoes all additions`(isListed: Bool) {
