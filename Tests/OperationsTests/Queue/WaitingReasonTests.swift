@@ -1,0 +1,52 @@
+@testable import Operations
+import Testing
+
+/// Rule N3: people read these texts in a hang, so each names what to do where there is something to do.
+@Suite struct WaitingReasonTests {
+    static let texts: [(WaitingReason, String)] = [
+        (.executing, "executes"),
+        (.awaits("Operation 'a'"), "waits in its work for Operation 'a'"),
+        (.awaitsQueue("q"), "waits in its work for all operations of queue 'q'"),
+        (.child("Operation 'a'"), "waits for its child Operation 'a'"),
+        (.mainThread(waitsFor: "Operation 'a'"), "waits for the main thread, which waits for Operation 'a'"),
+        (.finished, "has finished"),
+        (.inNoQueue, "is in no queue and has not been started; add it to a queue or start it"),
+        (.cycle(["a", "b", "a"]), "waits for itself: a → b → a"),
+        (
+            .dependencyInNoQueue("Operation 'a'"),
+            "waits for Operation 'a', which is in no queue; add it to one or start it"
+        ),
+        (.dependency("Operation 'a'"), "waits for Operation 'a'"),
+        (.queueSuspended(queue: "q"), "queue 'q' is suspended; set isSuspended to false"),
+        (.limitZero(queue: "q"), "the concurrency limit of queue 'q' is 0; raise maxConcurrentOperationCount"),
+        (.barrier, "waits for a barrier in front of it"),
+        (.customIsReady, "its overridden isReady is false; announce isReady when it becomes true"),
+        (.readyNotAnnounced, #"isReady is true but was not announced; call didChangeValue(for: \.isReady)"#),
+        (.finishNotAnnounced, #"isFinished is true but was not announced; call didChangeValue(for: \.isFinished)"#),
+        (.conditions(["online", "charged"]), "waits for its conditions: online, charged"),
+        (.resource(name: "gpu", units: 2, inUse: 1, capacity: 2), "waits for 2 of 'gpu', of which 1 of 2 are in use"),
+        (
+            .resourceLine(name: "gpu", behind: "Operation 'a'"),
+            "waits behind Operation 'a', which requested 'gpu' earlier and waits as well"
+        ),
+        (.exclusion("x", heldBy: "Operation 'a'"), "waits to run exclusively as 'x', like Operation 'a', which runs"),
+        (.exclusion("x", heldBy: nil), "waits to run exclusively as 'x'"),
+        (.capacity(queue: "q"), "waits for capacity in queue 'q', which is full"),
+        (.key("host"), "waits for its turn under key 'host'"),
+        (.rateLimit(queue: "q"), "waits for a permit of the rate limit of queue 'q'"),
+        (.slot, "waits for a free slot"),
+        (.paused, "is paused; resume it"),
+        (.group("GroupOperation 'g'"), "waits for its group GroupOperation 'g' to start"),
+    ]
+
+    @Test func `each reason has its text, with the remedy`() {
+        for (reason, text) in Self.texts { #expect(reason.description == text) }
+    }
+
+    @Test func `an explanation has the operation before its reasons`() {
+        let explanation = Explanation(operation: "Operation 'a'", reasons: [.slot, .paused])
+        #expect(explanation.description == "Operation 'a': waits for a free slot; is paused; resume it")
+        #expect(
+            Explanation(operation: "Operation 'a'", reasons: []).description == "Operation 'a': nothing holds it back")
+    }
+}
