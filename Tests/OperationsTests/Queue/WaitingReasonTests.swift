@@ -1,7 +1,7 @@
 @testable import Operations
 import Testing
 
-/// Rule N3: people read these texts in a hang, so each names what to do where there is something to do.
+/// Rule N3: people read these texts in a hang, so each names the remedy where there is one.
 @Suite struct WaitingReasonTests {
     static let texts: [(WaitingReason, String)] = [
         (.executing, "executes"),
