@@ -277,15 +277,6 @@ extension TaskPriority {
 }
 
 extension TaskPriority {
-    /// The priority of a task at a level.
-    init(_ level: ServiceLevel) {
-        self =
-            switch level {
-            case .background: .background
-            case .utility: .low
-            case .normal: .medium
-            case .userInitiated: .high
-            case .userInteractive: TaskPriority(rawValue: 33)
-            }
-    }
+    /// The priority of a task at a level. See `ServiceLevel`.
+    init(_ level: ServiceLevel) { self.init(PriorityLane.allCases[level.rawValue]) }
 }

@@ -26,16 +26,8 @@ package enum ServiceLevel: Int, CaseIterable, Comparable, Sendable {
 
     package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 
-    package init(_ priority: TaskPriority) {
-        self =
-            switch priority.rawValue {
-            case 33...: .userInteractive
-            case TaskPriority.high.rawValue...: .userInitiated
-            case TaskPriority.medium.rawValue...: .normal
-            case TaskPriority.low.rawValue...: .utility
-            default: .background
-            }
-    }
+    /// The level of a task. The five levels correspond to the five lanes, in the order of both.
+    init(_ priority: TaskPriority) { self = Self.allCases[Int(PriorityLane(priority).rawValue)] }
 
     /// The level of a service that is not the service of the queue.
     init(_ service: Schedule.Service) { self.init(QualityOfService(serviceIndex: service.rawValue)) }

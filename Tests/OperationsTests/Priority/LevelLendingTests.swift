@@ -105,19 +105,15 @@ import Testing
     }
 
     @Test func `a lower level lends nothing, and a lent level lowers nothing`() {
-        let queue = OperationQueue()
-        queue.isSuspended = true
-        let log = Journal<ServiceLevel?>()
-        let (work, lazy) = (BlockOperation { log.append(.ofThisWorker) }, BlockOperation {})
-        lazy.qualityOfService = .utility
-        lazy.addDependency(work)
-        queue.addOperations([work, lazy], waitUntilFinished: false)
-        queue.isSuspended = false
-        lazy.waitUntilFinished()
-        #expect(log.entries == [.normal])
+        #expect(levelWithUtilityDependent { _ in } == .normal)
     }
 
     @Test func `a queue that becomes slower later does not take a lent level back`() {
+        #expect(levelWithUtilityDependent { $0.qualityOfService = .background } == .utility)
+    }
+
+    /// The level of an operation with a dependent of the level utility, in a queue that `change` changes before it starts both.
+    private func levelWithUtilityDependent(_ change: (OperationQueue) -> Void) -> ServiceLevel? {
         let queue = OperationQueue()
         queue.isSuspended = true
         let log = Journal<ServiceLevel?>()
@@ -125,10 +121,10 @@ import Testing
         lazy.qualityOfService = .utility
         lazy.addDependency(work)
         queue.addOperations([work, lazy], waitUntilFinished: false)
-        queue.qualityOfService = .background
+        change(queue)
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
-        #expect(log.entries == [.utility])
+        return log.entries[0]
     }
 
     @Test func `a wait for all operations of a queue lends nothing`() {
