@@ -3,7 +3,6 @@
 import glob
 import json
 import os
-import re
 import subprocess
 import sys
 
@@ -47,9 +46,16 @@ class Package:
 
 def imports(modules):
     """Returns the options with which the compiler finds the modules in a folder, and the C modules that they import."""
-    # The plan of the build, debug.yaml, lists the module maps, and the folders of the headers of system libraries.
-    with open(os.path.dirname(modules) + ".yaml") as plan:
-        options = sorted(set(re.findall(r'"(-fmodule-map-file=[^"]+|-I/[^"]+)"', plan.read())))
+    # All C modules of the build folder. The plan of the build names those of one package, and another package's build, which
+    # may run at the same time in the same folder, replaces it.
+    scratch = os.path.dirname(os.path.dirname(modules))
+    maps = [*glob.glob(os.path.join(scratch, "debug", "*.build", "module.modulemap")),
+            *glob.glob(os.path.join(scratch, "checkouts", "*", "Sources", "*", "module.modulemap")),
+            *glob.glob(os.path.join(scratch, "checkouts", "*", "Sources", "*", "include", "module.modulemap")),
+            *glob.glob(os.path.join(ROOT, "*", "Sources", "*", "module.modulemap"))]
+    headers = [option for library in ("vips", "libpq") for option in subprocess.run(
+        ["pkg-config", "--cflags-only-I", library], capture_output=True, text=True).stdout.split()]
+    options = ["-fmodule-map-file=" + path for path in sorted(maps)] + headers
     return ["-I", modules, *(part for option in options for part in ("-Xcc", option))]
 
 
