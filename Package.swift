@@ -94,8 +94,7 @@ let package = Package(
         .target(name: "CAllocator", path: "Tests/CAllocator"),
         .target(name: "CTestRun", path: "Tests/CTestRun"),
         .target(
-            name: "TestSupport", dependencies: ["CTestRun", "OperationsTesting"], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport", dependencies: ["CTestRun"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "SchedulerCoreTests", dependencies: ["SchedulerCore", "TestSupport"], swiftSettings: testSettings),
         .testTarget(

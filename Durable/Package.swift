@@ -8,6 +8,9 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// The settings of tests, as in the manifest of the root.
+let testSettings = settings + [.unsafeFlags(["-driver-batch-count", "1"], .when(configuration: .debug))]
+
 func operations(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-operations") }
 
 let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
@@ -55,7 +58,11 @@ let package = Package(
         .target(name: "DurableTesting", dependencies: ["DurableCore", "OperationsDurable"], swiftSettings: settings),
         // Compares the store with a bare loop of SQL: `swift run -c release DurableBenchmarks`.
         .executableTarget(
-            name: "DurableBenchmarks", dependencies: ["OperationsDurable", "OperationsDurablePostgres", database],
+            name: "DurableBenchmarks",
+            dependencies: [
+                "OperationsDurable", "OperationsDurablePostgres", database,
+                .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+            ],
             path: "Benchmarks",
             exclude: ["peers", "compare"], swiftSettings: settings),
         // Continues orders after two kills of its worker: `swift run Orders`.
@@ -79,7 +86,7 @@ let package = Package(
         .target(name: "CShiftedClock", path: "Tests/CShiftedClock"),
         .testTarget(
             name: "DurableCoreTests", dependencies: ["DurableCore", "DurableTesting", operations("OperationsTesting")],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "OperationsDurableTests",
             dependencies: [
@@ -88,6 +95,6 @@ let package = Package(
                 operations("Operations"), operations("OperationsTesting"), database, sqlite, logging, instrumentation,
                 lifecycle,
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
     ]
 )

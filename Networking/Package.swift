@@ -8,6 +8,9 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// The settings of tests, as in the manifest of the root.
+let testSettings = settings + [.unsafeFlags(["-driver-batch-count", "1"], .when(configuration: .debug))]
+
 func operations(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-operations") }
 func nio(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-nio") }
 
@@ -90,13 +93,12 @@ let package = Package(
             path: "Examples/ImageLoading", swiftSettings: settings),
         .target(name: "CTestRun", path: "Tests/CTestRun"),
         .target(
-            name: "TestSupport", dependencies: ["CTestRun", operations("OperationsTesting")], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport", dependencies: ["CTestRun"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "HTTPCoreTests", dependencies: ["HTTPCore", "TestSupport", httpTypes], swiftSettings: settings),
+            name: "HTTPCoreTests", dependencies: ["HTTPCore", "TestSupport", httpTypes], swiftSettings: testSettings),
         .testTarget(
             name: "HTTPCachingTests", dependencies: ["HTTPCaching", "HTTPCore", "TestSupport", httpTypes, database],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "OperationsNetworkingTests",
             dependencies: [
@@ -106,14 +108,14 @@ let package = Package(
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "OperationsImagesTests",
             dependencies: [
                 "HTTPCaching", "HTTPTestServer", "OperationsImages", "OperationsNetworking", "TestSupport",
                 operations("Operations"), operations("OperationsTesting"), httpTypes,
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "HTTPTestServerTests",
             dependencies: [
@@ -121,7 +123,7 @@ let package = Package(
                 asyncHTTPClient, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), tls, httpTypes,
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
     ]
 )
 

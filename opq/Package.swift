@@ -8,6 +8,9 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// The settings of tests, as in the manifest of the root.
+let testSettings = settings + [.unsafeFlags(["-driver-batch-count", "1"], .when(configuration: .debug))]
+
 func operations(_ product: String) -> Target.Dependency { .product(name: product, package: "swift-operations") }
 
 /// A product that SwiftPM fetches and builds only with the trait `Fetch`.
@@ -61,10 +64,9 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "CTestRun", path: "Tests/CTestRun"),
         .target(
-            name: "TestSupport", dependencies: ["CTestRun", operations("OperationsTesting")], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport", dependencies: ["CTestRun"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "WorkflowEngineTests", dependencies: ["TestSupport", "WorkflowEngine", operations("Operations")],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
     ]
 )

@@ -10,8 +10,9 @@ enum TestPicture {
     }
 
     static func plain(_ width: Int, _ height: Int, _ colour: [UInt8]) -> RasterImage {
-        RasterImage(
-            width: width, height: height, pixels: Array(repeatElement(colour, count: width * height).joined()))!
+        var pixels = colour
+        while pixels.count < width * height * 4 { pixels += pixels }
+        return RasterImage(width: width, height: height, pixels: Array(pixels.prefix(width * height * 4)))!
     }
 
     /// Returns a picture whose left half is red and whose right half is blue.
