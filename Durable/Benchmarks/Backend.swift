@@ -24,6 +24,9 @@ protocol Backend: Sendable {
     /// database does not report the number.
     func countCommits(of store: any DurableStore) async throws -> @Sendable () -> Int?
 
+    /// Creates the table of the application, in which effects are rows.
+    func createEffects(in store: any DurableStore) async throws
+
     /// Removes all databases.
     func removeFiles()
 }

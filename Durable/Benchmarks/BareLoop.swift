@@ -8,6 +8,9 @@ protocol BareLoop: Sendable {
 
     /// Completes a batch of rows and claims the next batch in each transaction.
     func run(_ count: Int, batch: Int) async throws
+
+    /// Inserts rows, each in a transaction of its own, from some connections at a time.
+    func write(_ count: Int, connections: Int) async throws
 }
 
 /// The bare loop in SQLite.
@@ -50,6 +53,15 @@ struct SQLiteBareLoop: BareLoop {
                         RETURNING id
                         """)
                 return try Int64.fetchAll(claim, arguments: [batch])
+            }
+        }
+    }
+
+    func write(_ count: Int, connections: Int) async throws {
+        try await database.write { try $0.execute(sql: "CREATE TABLE effect(number INTEGER NOT NULL)") }
+        for number in 0..<count {
+            try await database.write { database in
+                try database.cachedStatement(sql: "INSERT INTO effect VALUES (?)").execute(arguments: [number])
             }
         }
     }

@@ -7,7 +7,8 @@ import OperationsDurable
 @main
 struct DurableBenchmarks {
     static let rows = [
-        Row.addOneByOne, .addInBatches, .run, .processes, .chain, .graph, .wakeUp, .backlog, .steps,
+        Row.addOneByOne, .addInBatches, .run, .processes, .chain, .graph, .wakeUp, .backlog, .steps, .effects,
+        .addFromOneTask, .transactions,
     ]
 
     static func main() async throws {

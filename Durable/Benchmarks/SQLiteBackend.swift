@@ -38,6 +38,11 @@ struct SQLiteBackend: Backend {
         return { counter.count - start }
     }
 
+    func createEffects(in store: any DurableStore) async throws {
+        guard let store = store as? SQLiteStore else { return }
+        try await store.transaction { try $0.execute(sql: "CREATE TABLE effect(number INTEGER NOT NULL)") }
+    }
+
     func removeFiles() { try? FileManager.default.removeItem(at: directory) }
 }
 

@@ -1,5 +1,7 @@
 import Foundation
+import GRDB
 import OperationsDurable
+import OperationsDurablePostgres
 
 /// An operation that does nothing.
 struct Nothing: DurableOperation {
@@ -22,6 +24,33 @@ struct Stepped: DurableOperation {
         for step in 0..<steps { _ = try await context.step("step \(step)") { step } }
     }
 }
+
+/// An operation with one step, and one effect in the transaction of its completion.
+struct Effect: DurableOperation {
+    static let name = "effect"
+    var number: Int
+
+    func run(_ context: DurableContext) async throws {
+        let number: Int = try await context.step("number") { self.number }
+        if let store = context.store as? SQLiteStore {
+            try await store.transaction { database in
+                try database.execute(sql: "INSERT INTO effect VALUES (?)", arguments: [number])
+                try context.complete(in: database)
+            }
+        }
+        #if Postgres
+        if let store = context.store as? PostgresStore {
+            try await store.transaction { transaction in
+                try transaction.execute("INSERT INTO effect VALUES ($1)", [.int(Int64(number))])
+                try context.complete(in: transaction)
+            }
+        }
+        #endif
+    }
+}
+
+/// All operations of the benchmark.
+let benchmarkOperations: [any DurableOperation.Type] = [Nothing.self, Stamp.self, Stepped.self, Effect.self]
 
 /// The clock that all processes of a machine share.
 func monotonicNanoseconds() -> UInt64 {
@@ -48,7 +77,7 @@ extension DurableQueue {
     /// Runs a worker in this process while the body runs, and returns the time of the body.
     func measureWithWorker(limit: Int, _ body: () async throws -> Void) async throws -> Duration {
         let worker = try DurableWorker(
-            store, queues: [name: .limit(limit)], operations: [Nothing.self, Stamp.self, Stepped.self])
+            store, queues: [name: .limit(limit)], operations: benchmarkOperations)
         let running = Task { try await worker.run() }
         defer { running.cancel() }
         let time = try await ContinuousClock().measure(body)

@@ -28,7 +28,7 @@ final class WorkerProcess {
         let store = try await backend.open(address)
         let worker = try DurableWorker(
             store, queues: [queue: .limit(Int(arguments[3]) ?? 16)],
-            operations: [Nothing.self, Stamp.self, Stepped.self])
+            operations: benchmarkOperations)
         let running = Task { try await worker.run() }
         print("ready")
         fflush(nil)

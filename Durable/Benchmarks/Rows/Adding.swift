@@ -29,6 +29,16 @@ extension Row {
         }
     }
 
+    static let addFromOneTask = Row(
+        number: 11, question: "add one by one from one task", small: [2_000], full: [5_000]
+    ) { backend, count in
+        try await compared(backend, count, atLeast: 0.3) { bare in
+            try await ContinuousClock().measure { try await bare.add(count, batch: 1) }
+        } store: { queue in
+            try await ContinuousClock().measure { for _ in 0..<count { try await queue.add(Nothing()) } }
+        }
+    }
+
     /// Measures the bare loop and the store three times, in turns, and compares the medians.
     static func compared(
         _ backend: any Backend, _ count: Int, atLeast bar: Double, bare: (any BareLoop) async throws -> Duration,

@@ -111,6 +111,10 @@ final class Attempt: AsyncOperation, @unchecked Sendable {
     }
 
     private func work() async throws -> [UInt8] {
+        try await CommitHint.$operations.withValue([lease.operation]) { try await workWithinLimit() }
+    }
+
+    private func workWithinLimit() async throws -> [UInt8] {
         let context = DurableContext(attempt: state)
         guard let timeout = limit else { return try await runner.run(claim.input, context) }
         return try await withThrowingTaskGroup(of: [UInt8].self) { group in

@@ -290,20 +290,22 @@ final class WorkerEngine: Sendable {
     private func exchange(_ worker: WorkerID, _ completions: [Completion]) async throws -> Reply {
         let ((slots, ahead), known) = (freeSlots(), knownLeases())
         let kinds = runners.keys.sorted()
-        return try await store.commit { machine in
-            var reply = Reply()
-            reply.accepted = try machine.complete(completions)
-            if let known { try machine.release(from: worker, except: known) }
-            try machine.expireLeases()
-            try machine.runSchedules { reply.refusedSchedules[$0] = $1 }
-            while try machine.wakeDue() {}
-            do {
-                reply.claims = try machine.claim(for: worker, slots: slots, kinds: kinds, ahead: ahead)
-            } catch DurableError.workerExpired { reply.isExpired = true }
-            reply.cancelRequests = Set(try machine.rows.cancelRequests(of: worker))
-            let wakes = [try machine.rows.nextWake(), try machine.nextStart(ofQueues: slots.map(\.queue))]
-            reply.nextWake = wakes.compactMap { $0 }.min().map { $0 - machine.now }
-            return reply
+        return try await CommitHint.$operations.withValue(completions.map(\.lease.operation)) {
+            try await store.commit { machine in
+                var reply = Reply()
+                reply.accepted = try machine.complete(completions)
+                if let known { try machine.release(from: worker, except: known) }
+                try machine.expireLeases()
+                try machine.runSchedules { reply.refusedSchedules[$0] = $1 }
+                while try machine.wakeDue() {}
+                do {
+                    reply.claims = try machine.claim(for: worker, slots: slots, kinds: kinds, ahead: ahead)
+                } catch DurableError.workerExpired { reply.isExpired = true }
+                reply.cancelRequests = Set(try machine.rows.cancelRequests(of: worker))
+                let wakes = [try machine.rows.nextWake(), try machine.nextStart(ofQueues: slots.map(\.queue))]
+                reply.nextWake = wakes.compactMap { $0 }.min().map { $0 - machine.now }
+                return reply
+            }
         }
     }
 

@@ -3,6 +3,8 @@ import CPostgres
 import DurableCore
 
 /// The statements of an application share the session and the transaction with the library's statements, but no settings.
+///
+/// The library restores the session when it needs the session again, and not at the end of the statements.
 extension PostgresConnection {
     /// Whose settings the open transaction has.
     enum Side {
@@ -10,69 +12,88 @@ extension PostgresConnection {
         case application
         /// The library has its settings within the statements of an application, whose values wait.
         case interlude([String])
+        /// The statements of an application have ended, and their savepoint, settings and other traces remain.
+        case residue
     }
+
+    /// The statements that messages execute by their names.
+    private static let named: [PostgresSQL] = [.settle, .exchange, .verify, .unlock]
 
     /// Begins statements of an application, after a savepoint.
     func beginStatements() throws {
-        hasForeignTraces = true
-        try executeAll("SAVEPOINT durable; \(settings.settingInitial)")
+        try enterLibrary()
+        enqueueSavepoint()
+    }
+
+    /// Gives the transaction the settings of the application, before a statement of the application.
+    func enterApplication() throws {
+        switch side {
+        case .library:
+            hasForeignTraces = true
+            if !hasForgottenStatements { try prepare(Self.named) }
+            for command in settings.settingInitial { enqueue(command: command) }
+        case .interlude(let values):
+            try send()
+            try executeAll(settings.settingBack(values))
+        case .application, .residue: break
+        }
         side = .application
     }
 
-    /// Gives the transaction the settings of the library, before the library's statements.
+    /// Gives the transaction the settings of the library, before a statement of the library.
     ///
     /// - Throws: `PostgresFailure`; `foreignStore` if the tables are those of another store.
     func enterLibrary() throws {
-        guard case .application = side else { return }
-        try restoreEncoding()
-        let results = try executeAll(settings.exchangingForOwn)
-        side = .interlude((0..<results[0].columnCount).map { results[0].text(0, $0) })
-        try verify(results[results.count - 1])
-    }
-
-    /// Gives the transaction the settings of the application again.
-    func enterApplication() throws {
-        guard case .interlude(let values) = side else { return }
-        try executeAll(settings.settingBack(values))
-        side = .application
+        switch side {
+        case .application:
+            try restoreEncoding()
+            let results = try executeByName([part(.exchange), part(.verify)])
+            let count = results[0].columnCount / 2
+            side = .interlude((0..<count).map { results[0].text(0, $0) })
+            try verify(results[1])
+        case .residue: try restore()
+        case .library, .interlude: break
+        }
     }
 
     /// Ends the statements of the application.
-    ///
-    /// - Throws: `PostgresFailure`; `foreignStore` if the statements moved the tables of the store. The savepoint does not
-    ///   exist any more after `foreignStore`.
-    func endStatements() throws { try leave("RELEASE SAVEPOINT durable") }
-
-    /// Undoes and ends the statements of the application.
-    func undoStatements() throws { try leave("ROLLBACK TO SAVEPOINT durable; RELEASE SAVEPOINT durable") }
-
-    private func leave(_ text: String) throws {
-        try restoreEncoding()
-        let results = try executeAll("\(text); \(settings.cleaning); \(settings.checking)")
-        side = .library
-        try verify(results[results.count - 1])
+    func endStatements() {
+        if case .library = side { enqueue(command: "RELEASE SAVEPOINT durable") } else { side = .residue }
     }
 
-    /// Commits the open transaction, and discards everything that statements of an application have left in the session.
+    /// Undoes and ends the statements of the application.
+    func undoStatements() throws {
+        guard discardToSavepoint() else {
+            side = .library
+            return
+        }
+        try execute("ROLLBACK TO SAVEPOINT durable")
+        endStatements()
+    }
+
+    /// Restores the session before statements of the library that precede the commit.
     ///
     /// Deferred triggers are the last statements of an application. They run before the settings of the library return.
     ///
     /// - Parameter isEarly: Whether the commit returns before it is durable.
-    func commitStatements(isEarly: Bool) throws {
-        let results = try executeAll(
-            """
-            \(settings.settingInitial); SET CONSTRAINTS ALL IMMEDIATE; \(settings.cleaning); \
-            SET LOCAL synchronous_commit = \(isEarly ? "off" : "on"); \(settings.checking); COMMIT
-            """)
+    func endApplications(isEarly: Bool) throws {
+        guard hasForeignTraces else { return }
+        try restore(beforeCommit: true)
         hasForeignTraces = false
-        guard results[results.count - 1].command == "COMMIT" else {
-            throw PostgresFailure(kind: .refused, sqlState: "25P02", text: "the transaction was rolled back")
-        }
-        do { try verify(results[results.count - 2]) } catch var failure as PostgresFailure {
-            // The transaction is committed, and must not be repeated.
-            failure.kind = .unknownOutcome
-            throw failure
-        }
+        enqueue(command: Self.synchronousCommit(isEarly: isEarly))
+    }
+
+    /// Restores the session, and commits the open transaction in the same message.
+    ///
+    /// - Returns: The result of the commit.
+    func commitApplications(isEarly: Bool) throws -> PostgresResult {
+        let results = try restore(beforeCommit: true, then: [Self.synchronousCommit(isEarly: isEarly), "COMMIT"])
+        hasForeignTraces = false
+        return results[results.count - 1]
+    }
+
+    private static func synchronousCommit(isEarly: Bool) -> String {
+        "SET LOCAL synchronous_commit = \(isEarly ? "off" : "on")"
     }
 
     /// Rolls the open transaction back, and discards all traces of an application in the session. A lost connection has no open
@@ -80,12 +101,52 @@ extension PostgresConnection {
     ///
     /// - Throws: `PostgresFailure` if the session is unusable.
     func rollBack() throws {
+        discardPending()
         side = .library
         if PQtransactionStatus(handle) != PQTRANS_IDLE { try execute("ROLLBACK") }
         guard hasForeignTraces else { return }
-        let results = try executeAll("\(settings.cleaning); \(settings.checking)")
+        try restore()
         hasForeignTraces = false
-        try verify(results[results.count - 1])
+    }
+
+    /// Discards everything that statements of an application have left in the session, and checks the tables.
+    ///
+    /// - Parameters:
+    ///   - beforeCommit: Whether deferred triggers run before, with the initial settings.
+    ///   - commands: Commands that follow.
+    @discardableResult
+    private func restore(beforeCommit: Bool = false, then commands: [String] = []) throws -> [PostgresResult] {
+        try restoreEncoding()
+        var parts: [String] = []
+        if case .residue = side { parts.append("RELEASE SAVEPOINT durable") }
+        if beforeCommit {
+            parts += ["RESET SESSION AUTHORIZATION", "RESET ROLE"] + settings.settingInitial
+            parts.append("SET CONSTRAINTS ALL IMMEDIATE")
+        }
+        parts += PostgresSettings.cleaning + [part(.unlock), part(.settle), part(.verify)]
+        let results = try executeByName(parts + commands)
+        side = .library
+        try verify(results[parts.count - 1])
+        return results
+    }
+
+    /// Executes statements that may refer to prepared statements of the library.
+    private func executeByName(_ statements: [String]) throws -> [PostgresResult] {
+        do { return try executeAll(statements.joined(separator: "; ")) } catch let failure as PostgresFailure
+            where failure.text.contains(PostgresFailure.foreignStore.text)
+        {
+            throw PostgresFailure.foreignStore
+        } catch { throw replacing(error) }
+    }
+
+    /// Returns the execution of a statement by its name, or its text if an application removes prepared statements.
+    private func part(_ sql: PostgresSQL) -> String {
+        let identity = sql == .verify ? PostgresSettings.literal(identity ?? "") : nil
+        if hasForgottenStatements {
+            let text = settings.text(of: sql)
+            return identity.map { text.replacing("$1", with: $0) } ?? text
+        }
+        return "EXECUTE \(sql.name)\(identity.map { "(\($0))" } ?? "")"
     }
 
     /// Restores the encoding, in which the server reads the text of the next statements.
@@ -93,9 +154,8 @@ extension PostgresConnection {
         if parameter("client_encoding") != "UTF8" { try execute("SET LOCAL client_encoding = 'UTF8'") }
     }
 
-    /// Checks the result of `PostgresSettings.checking`. Discards all prepared statements if the application changed them.
+    /// Checks the result of the statement `verify`. Discards all prepared statements if the application changed them.
     private func verify(_ result: PostgresResult) throws {
-        guard identity == nil || result.text(0, 0) == identity else { throw PostgresFailure.foreignStore }
         if Int(result.text(0, 1)) != preparedCount || result.text(0, 2) != "0" {
             try execute("DEALLOCATE ALL")
             forgetPrepared()

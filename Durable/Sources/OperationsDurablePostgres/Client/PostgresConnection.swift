@@ -9,9 +9,14 @@ final class PostgresConnection {
     private(set) var home: PostgresHome
     private var prepared = [Bool](repeating: false, count: PostgresSQL.allCases.count)
     private let marker: String
+    private var pending: [Message] = []
+    /// The number of waiting messages before the savepoint of an application; nil if the server has the savepoint.
+    private var savepoint: Int?
     var side = Side.library
     /// Whether statements of an application may have changed the session.
     var hasForeignTraces = false
+    /// Whether an application removed prepared statements of the library. Messages then have texts in place of names.
+    var hasForgottenStatements = false
 
     /// The schema of the tables, as the key of the lock of writing transactions.
     var lockKey: Int64 { home.lockKey }
@@ -93,36 +98,148 @@ final class PostgresConnection {
         return results
     }
 
+    // MARK: - Messages
+
+    /// A statement that waits for the next message to the server.
+    fileprivate enum Message {
+        case library(PostgresSQL, PostgresParameters)
+        case command(String)
+        case application(String, [PostgresValue?])
+    }
+
+    /// Sends the statement with the next statement whose result the caller needs.
+    ///
+    /// A round trip costs more than most statements. The server executes waiting statements in their order, and none after an
+    /// error.
+    func enqueue(_ sql: PostgresSQL, _ parameters: PostgresParameters = PostgresParameters()) {
+        pending.append(.library(sql, parameters))
+    }
+
+    /// Sends the command with the next statement whose result the caller needs.
+    func enqueue(command: String) { pending.append(.command(command)) }
+
+    /// Sends a savepoint with the next statement whose result the caller needs.
+    func enqueueSavepoint() {
+        savepoint = pending.count
+        enqueue(command: "SAVEPOINT durable")
+    }
+
+    /// Returns to the savepoint. Statements that wait since then are discarded.
+    ///
+    /// - Returns: Whether the server has the savepoint.
+    func discardToSavepoint() -> Bool {
+        pending.removeSubrange((savepoint ?? 0)...)
+        return savepoint == nil
+    }
+
+    var hasPending: Bool { !pending.isEmpty }
+
+    func discardPending() { pending = [] }
+
     /// Executes one of the library's statements, which the session prepares at the first use.
     @discardableResult
     func run(_ sql: PostgresSQL, _ parameters: PostgresParameters = PostgresParameters()) throws -> PostgresResult {
-        do {
-            if !prepared[sql.rawValue] {
-                try check(PQprepare(handle, sql.name, settings.text(of: sql), 0, nil))
-                prepared[sql.rawValue] = true
-            }
-            let result = parameters.withPointers { values, lengths, formats, count in
-                PQexecPrepared(handle, sql.name, count, values, lengths, formats, 1)
-            }
-            return try check(result)
-        } catch let failure as PostgresFailure where failure.isOfPreparedStatement { throw PostgresFailure.pooler }
+        enqueue(sql, parameters)
+        return try lastResult(of: send())
     }
 
     /// Executes a statement of the application. Results are in the text format.
     func run(text: String, _ values: [PostgresValue?]) throws -> PostgresResult {
-        var parameters = PostgresParameters()
-        var types: [Oid] = []
-        var formats: [Int32] = []
-        for value in values {
-            parameters.append(value?.bytes)
-            types.append(value?.type ?? 0)
-            formats.append(value?.isBinary == true ? 1 : 0)
+        if PostgresTransaction.withoutLeadingComments(text).prefix(4).lowercased() != "copy" {
+            pending.append(.application(text, values))
+            return try lastResult(of: send())
         }
-        let result = parameters.withPointers(isTerminated: true) { values, lengths, _, count in
-            PQexecParams(handle, text, count, types, values, lengths, formats, 0)
+        // A message of several statements permits no transfer.
+        try send()
+        let parameters = PostgresParameters(values)
+        let result = parameters.withPointers(isTerminated: true) { pointers, lengths, _, count in
+            PQexecParams(handle, text, count, values.types, pointers, lengths, values.formats, 0)
         }
         try endCopy(result)
         return try check(result)
+    }
+
+    private func lastResult(of results: [PostgresResult]) throws -> PostgresResult {
+        guard let result = results.last else { throw PostgresFailure.lostConnection }
+        return result
+    }
+
+    /// Sends the waiting statements in one message, and returns the result of each.
+    ///
+    /// - Throws: The first error. The server has then executed no later statement.
+    @discardableResult
+    func send() throws -> [PostgresResult] {
+        if pending.isEmpty { return [] }
+        let messages = pending
+        (pending, savepoint) = ([], nil)
+        guard PQenterPipelineMode(handle) == 1 else { throw PostgresFailure.lostConnection }
+        var results: [PostgresResult] = []
+        var preparing: [PostgresSQL?] = []
+        for message in messages { try append(message, to: &preparing) }
+        guard PQpipelineSync(handle) == 1 else { throw PostgresFailure.lostConnection }
+        var failure: (error: any Error, isOfApplication: Bool)?
+        for sql in preparing {
+            while let result = PQgetResult(handle) {
+                if failure != nil || PQresultStatus(result) == PGRES_PIPELINE_ABORTED {
+                    PQclear(result)
+                    continue
+                }
+                do {
+                    let checked = try check(result)
+                    if let sql { prepared[sql.rawValue] = true } else { results.append(checked) }
+                } catch { failure = (error, sql == nil && messages[results.count].isOfApplication) }
+            }
+        }
+        // The mark of the end of the message.
+        PQclear(PQgetResult(handle))
+        guard PQexitPipelineMode(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
+            if let lost = failure?.error as? PostgresFailure, lost.kind == .lost { throw lost }
+            throw PostgresFailure.lostConnection
+        }
+        guard let failure else { return results }
+        throw failure.isOfApplication ? failure.error : replacing(failure.error)
+    }
+
+    /// Returns the error of a statement of the library. A prepared statement that does not exist has a cause of its own.
+    func replacing(_ error: any Error) -> any Error {
+        guard let failure = error as? PostgresFailure, failure.isOfPreparedStatement else { return error }
+        if !hasForeignTraces { return PostgresFailure.pooler }
+        hasForgottenStatements = true
+        return PostgresFailure.forgottenStatement
+    }
+
+    /// Appends a statement to the message, and before it the preparation of a statement that is not prepared.
+    ///
+    /// - Parameter preparing: The replies to expect: a statement for its preparation, and nil for an execution.
+    private func append(_ message: Message, to preparing: inout [PostgresSQL?]) throws {
+        preparing.append(nil)
+        var isSent: Int32
+        switch message {
+        case .library(let sql, let parameters):
+            if !prepared[sql.rawValue], !preparing.contains(sql) {
+                preparing.insert(sql, at: preparing.count - 1)
+                guard PQsendPrepare(handle, sql.name, settings.text(of: sql), 0, nil) == 1 else {
+                    throw PostgresFailure.lostConnection
+                }
+            }
+            isSent = parameters.withPointers { values, lengths, formats, count in
+                PQsendQueryPrepared(handle, sql.name, count, values, lengths, formats, 1)
+            }
+        case .command(let text): isSent = PQsendQueryParams(handle, text, 0, nil, nil, nil, nil, 1)
+        case .application(let text, let values):
+            isSent = PostgresParameters(values).withPointers(isTerminated: true) { pointers, lengths, _, count in
+                PQsendQueryParams(handle, text, count, values.types, pointers, lengths, values.formats, 0)
+            }
+        }
+        guard isSent == 1 else { throw PostgresFailure.lostConnection }
+    }
+
+    /// Prepares statements that later messages execute by their names.
+    func prepare(_ statements: [PostgresSQL]) throws {
+        for sql in statements where !prepared[sql.rawValue] {
+            try check(PQprepare(handle, sql.name, settings.text(of: sql), 0, nil))
+            prepared[sql.rawValue] = true
+        }
     }
 
     /// Ends a transfer of `COPY`, which the application cannot continue.
@@ -137,14 +254,20 @@ final class PostgresConnection {
         throw PostgresFailure(kind: .refused, sqlState: "0A000", text: "COPY from or to the client is not supported")
     }
 
-    /// Commits the open transaction.
+    /// Commits the open transaction, after the waiting statements.
     ///
-    /// - Parameter isEarly: Whether the commit returns before it is durable.
+    /// - Parameter isEarly: Whether the commit of statements of an application returns before it is durable.
     /// - Throws: `PostgresFailure` of kind `unknownOutcome` if the reply did not arrive.
     func commit(isEarly: Bool = false) throws {
         do {
-            if hasForeignTraces { return try commitStatements(isEarly: isEarly) }
-            let command = try execute("COMMIT").command
+            let command: String
+            if hasForeignTraces, !hasPending {
+                command = try commitApplications(isEarly: isEarly).command
+            } else {
+                try endApplications(isEarly: isEarly)
+                enqueue(command: "COMMIT")
+                command = try lastResult(of: send()).command
+            }
             guard command == "COMMIT" else {
                 throw PostgresFailure(kind: .refused, sqlState: "25P02", text: "the transaction was rolled back")
             }
@@ -217,6 +340,25 @@ final class PostgresConnection {
     /// Returns a field of an error by the letter of the protocol.
     private static func field(_ letter: Unicode.Scalar, of result: OpaquePointer) -> String {
         PQresultErrorField(result, Int32(letter.value)).map { String(cString: $0) } ?? ""
+    }
+}
+
+extension PostgresConnection.Message {
+    fileprivate var isOfApplication: Bool { if case .application = self { true } else { false } }
+}
+
+extension [PostgresValue?] {
+    /// The fixed numbers of the types; 0 for a type that the server infers.
+    fileprivate var types: [Oid] { map { $0?.type ?? 0 } }
+    /// 1 for the binary format, 0 for the text format.
+    fileprivate var formats: [Int32] { map { $0?.isBinary == true ? 1 : 0 } }
+}
+
+extension PostgresParameters {
+    /// Creates the parameters of a statement of the application.
+    fileprivate init(_ values: [PostgresValue?]) {
+        self.init()
+        for value in values { append(value?.bytes) }
     }
 }
 

@@ -34,6 +34,9 @@ struct PostgresFailure: Error {
             the sessions of the server change between statements, as with a pooler in transaction mode; \
             connect without the pooler, or in its session mode
             """)
+    /// An application removed prepared statements of the library in its transaction, which the store repeats.
+    static let forgottenStatement = PostgresFailure(
+        kind: .refused, sqlState: "26000", text: "an application removed the prepared statements of the store")
     /// The schema has the tables of another store.
     static let foreignStore = PostgresFailure(
         kind: .refused, sqlState: "42P01", text: "the tables durable_ are those of another store")
@@ -46,8 +49,9 @@ struct PostgresFailure: Error {
     /// Whether a prepared statement does not exist, or exists already, in the session of the connection.
     var isOfPreparedStatement: Bool { sqlState == "26000" || sqlState == "42P05" }
 
-    /// Whether a repetition of the transaction may succeed: a deadlock or a conflict of transactions.
-    var permitsRepetition: Bool { sqlState == "40001" || sqlState == "40P01" }
+    /// Whether a repetition of the transaction may succeed: after a deadlock, a conflict of transactions, or the loss of
+    /// prepared statements.
+    var permitsRepetition: Bool { sqlState == "40001" || sqlState == "40P01" || text == Self.forgottenStatement.text }
 
     /// The text, unless the text may name the database or the schema of the address.
     private var safeText: String { sqlState == "42501" ? "a permission of the user is missing" : text }

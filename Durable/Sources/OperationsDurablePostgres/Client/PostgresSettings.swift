@@ -20,6 +20,8 @@ struct PostgresSettings {
     private let own: [(name: String, value: String)]
     /// Settings with one value for the library and the application.
     private let shared: [(name: String, value: String)]
+    /// The time limits for statements of the application.
+    private let timeouts: [(name: String, value: String)]
     private let schema: String
 
     /// The settings whose initial values an application finds in its transaction.
@@ -59,7 +61,7 @@ struct PostgresSettings {
     ///   - timeouts: Time limits for the statements of the library and of the application.
     ///   - marker: The text that distinguishes the session.
     init(schema: String, values: [String?], timeouts: [(name: String, value: String)], marker: String) {
-        self.schema = Self.quoted(schema)
+        (self.schema, self.timeouts) = (Self.quoted(schema), timeouts)
         let path = "\(self.schema), pg_temp"
         let found = zip(Self.changed, values).compactMap { setting, value in
             value.map { value in
@@ -75,7 +77,7 @@ struct PostgresSettings {
     static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
 
     /// Returns a literal that has the same meaning for each value of `standard_conforming_strings`.
-    private static func literal(_ text: String) -> String {
+    static func literal(_ text: String) -> String {
         let doubled = text.replacing("'", with: "''")
         return doubled.contains("\\") ? "E'\(doubled.replacing("\\", with: "\\\\"))'" : "'\(doubled)'"
     }
@@ -95,38 +97,37 @@ struct PostgresSettings {
     /// Gives the session the values of the library.
     var settingOwn: String { Self.setting(own + shared, isLocal: false) }
 
-    /// Gives the transaction the initial values of the session.
-    var settingInitial: String { Self.setting(initial, isLocal: true) }
-
-    /// Reads the values of the application, and gives the transaction the values of the library.
-    var exchangingForOwn: String {
-        let names = initial.map { "pg_catalog.current_setting('\($0.name)')" }
-        return "SELECT \(names.joined(separator: ", ")); \(Self.setting(own, isLocal: true)); \(checking)"
+    /// Gives the transaction the initial values of the session, in a session whose user and role are the initial ones.
+    var settingInitial: [String] {
+        ["RESET ALL"] + timeouts.map { "SET LOCAL \($0.name) = \(Self.literal($0.value))" }
     }
 
-    /// Gives the transaction the values of the application that `exchangingForOwn` read.
+    /// Gives the transaction the values of the application that `exchange` read.
     func settingBack(_ values: [String]) -> String {
         Self.setting(zip(initial, values).map { ($0.name, $1) }, isLocal: true)
     }
 
-    /// Discards everything that statements of an application may leave in the session, except prepared statements.
-    var cleaning: String {
-        """
-        RESET SESSION AUTHORIZATION; RESET ALL; RESET ROLE; CLOSE ALL; UNLISTEN *; DISCARD SEQUENCES; DISCARD TEMP; \
-        SELECT pg_catalog.pg_advisory_unlock_all(); \(settingOwn)
-        """
-    }
-
-    /// Reads the identity of the store, and the numbers of statements that the library and an application prepared.
-    var checking: String {
-        """
-        SELECT (SELECT text FROM \(schema).durable_meta WHERE name OPERATOR(pg_catalog.=) 'store'), \
-        pg_catalog.count(*) FILTER (WHERE NOT from_sql), pg_catalog.count(*) FILTER (WHERE from_sql) \
-        FROM pg_catalog.pg_prepared_statements
-        """
-    }
+    /// Discards everything that statements of an application may leave in the session, except locks and prepared statements.
+    static let cleaning = [
+        "RESET SESSION AUTHORIZATION", "RESET ROLE", "RESET ALL", "CLOSE ALL", "UNLISTEN *", "DISCARD SEQUENCES",
+        "DISCARD TEMP",
+    ]
 
     /// Returns the text of a statement of the library, whose mark `@` stands for the schema.
-    func text(of sql: PostgresSQL) -> String { sql.text.replacing("@.", with: "\(schema).") }
+    func text(of sql: PostgresSQL) -> String {
+        switch sql {
+        case .settle: "SELECT \((own + shared).map { Self.changing($0, isLocal: false) }.joined(separator: ", "))"
+        case .exchange:
+            // All readings precede the changes, because a change of `session_authorization` changes `role`.
+            "SELECT \((own.map { Self.reading($0.name) } + own.map { Self.changing($0, isLocal: true) }).joined(separator: ", "))"
+        default: sql.text.replacing("@.", with: "\(schema).")
+        }
+    }
+
+    private static func reading(_ name: String) -> String { "pg_catalog.current_setting('\(name)')" }
+
+    private static func changing(_ setting: (name: String, value: String), isLocal: Bool) -> String {
+        "pg_catalog.set_config('\(setting.name)', \(literal(setting.value)), \(isLocal))"
+    }
 }
 #endif

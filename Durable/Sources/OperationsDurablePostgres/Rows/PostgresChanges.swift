@@ -15,6 +15,11 @@ struct PostgresChanges {
     var keptAttempts: [OperationID: Int] = [:]
     var events: [EventRow] = []
 
+    var isEmpty: Bool {
+        inserted.isEmpty && updated.isEmpty && outputs.isEmpty && edges.isEmpty && keys.isEmpty && uniques.isEmpty
+            && history.isEmpty && attempts.isEmpty && keptAttempts.isEmpty && events.isEmpty
+    }
+
     struct AttemptName: Hashable {
         var operation: OperationID
         var fence: Int64
@@ -35,14 +40,14 @@ extension PostgresRows {
             let input = PostgresColumn<OperationRow>(bytes: { row in
                 inputs[row.id].flatMap { $0.count <= Self.inlineBytes ? $0 : nil }
             })
-            try run(.insertOperations, set: rows, PostgresColumn.operations + [input])
+            try write(.insertOperations, set: rows, PostgresColumn.operations + [input])
             let long = inputs.filter { $0.value.count > Self.inlineBytes }.sorted { $0.key < $1.key }
             try save(long, .insertInputs)
             (changes.inserted, changes.inputs) = ([], [:])
         }
         if !changes.updated.isEmpty {
             let rows = changes.updated.sorted().compactMap { operations[$0] }
-            try run(.updateOperations, set: rows, PostgresColumn.operations)
+            try write(.updateOperations, set: rows, PostgresColumn.operations)
             changes.updated = []
         }
         if !changes.outputs.isEmpty {
@@ -54,7 +59,7 @@ extension PostgresRows {
 
     private func save(_ payloads: [(key: OperationID, value: [UInt8])], _ sql: PostgresSQL) throws {
         for part in Self.parts(payloads, \.value.count) {
-            try run(sql, set: part, [PostgresColumn(int: \.key.rawValue), PostgresColumn(bytes: \.value)])
+            try write(sql, set: part, [PostgresColumn(int: \.key.rawValue), PostgresColumn(bytes: \.value)])
         }
     }
 
@@ -76,23 +81,23 @@ extension PostgresRows {
     }
 
     func flushEdges() throws {
-        try run(.insertEdges, set: changes.edges, PostgresColumn.edges)
+        try write(.insertEdges, set: changes.edges, PostgresColumn.edges)
         changes.edges = []
     }
 
     /// Writes changed unique keys, histories, records of attempts and events.
     func flushRecords() throws {
-        try run(.saveUniques, set: changes.uniques.values, PostgresColumn.uniques)
+        try write(.saveUniques, set: changes.uniques.values, PostgresColumn.uniques)
         for part in Self.parts(Array(changes.history.values), { $0.result?.count ?? 0 }) {
-            try run(.insertHistory, set: part, PostgresColumn.history)
+            try write(.insertHistory, set: part, PostgresColumn.history)
         }
-        try run(.saveAttempts, set: changes.attempts.values, PostgresColumn.attempts)
+        try write(.saveAttempts, set: changes.attempts.values, PostgresColumn.attempts)
         let kept = [
             PostgresColumn<(key: OperationID, value: Int)>(int: \.key.rawValue),
             PostgresColumn(int: { Int64($0.value) }),
         ]
-        try run(.trimAttempts, set: changes.keptAttempts, kept)
-        try run(.insertEvents, set: changes.events, PostgresColumn.events)
+        try write(.trimAttempts, set: changes.keptAttempts, kept)
+        try write(.insertEvents, set: changes.events, PostgresColumn.events)
         (changes.uniques, changes.history, changes.events) = ([:], [:], [])
         (changes.attempts, changes.keptAttempts) = ([:], [:])
     }
@@ -100,8 +105,8 @@ extension PostgresRows {
     func flushKeys() throws {
         if changes.keys.isEmpty { return }
         let rows = changes.keys.sorted().compactMap { keys[$0] ?? nil }
-        try run(.removeKeys, set: rows.filter(\.isEmpty), PostgresColumn.names)
-        try run(.saveKeys, set: rows.filter { !$0.isEmpty }, PostgresColumn.keys)
+        try write(.removeKeys, set: rows.filter(\.isEmpty), PostgresColumn.names)
+        try write(.saveKeys, set: rows.filter { !$0.isEmpty }, PostgresColumn.keys)
         changes.keys = []
     }
 }

@@ -43,6 +43,8 @@ extension PostgresRows {
     }
 
     func removeEdges(from dependencies: [OperationID]) throws -> [Edge] {
+        let dependencies = dependencies.filter { !edgeless.contains($0) }
+        if dependencies.isEmpty { return [] }
         try flushEdges()
         return try edges(.removeEdges, dependencies)
     }
@@ -151,7 +153,7 @@ extension PostgresRows {
             .removeOperations, .removeInputs, .removeOutputs, .removeEdgesTo, .removeUniques, .removeHistory,
             .removeSignals, .removeAttempts,
         ]
-        for sql in all { try run(sql) { $0.append(ids) } }
+        for sql in all { try write(sql) { $0.append(ids) } }
         for id in ids { operations[id] = nil }
         wakes = nil
     }

@@ -103,7 +103,7 @@ extension PostgresRows {
 
     func removeEvents(before instant: DurableInstant, limit: Int) throws {
         try flushRecords()
-        try run(.removeEvents) { $0.append(instant, limit) }
+        try write(.removeEvents) { $0.append(instant, limit) }
     }
 
     // MARK: - Changes
@@ -121,6 +121,7 @@ extension PostgresRows {
         }
         changes.outputs.merge(saved.outputs) { $1 }
         changes.edges += saved.edges
+        for edge in saved.edges { edgeless.remove(edge.dependency) }
         for (counter, change) in saved.counters { count(counter, by: change) }
         for row in saved.queues { save(row) }
         for row in saved.keys {
@@ -141,14 +142,14 @@ extension PostgresRows {
         if let instant = saved.observedUntil { setObservedUntil(instant) }
         for row in saved.workers { workerRows[row.id] = .some(row) }
         for id in saved.removedWorkers { workerRows[id] = .some(nil) }
-        try run(.removeSignal, set: saved.consumedSignals, PostgresColumn.numbers)
-        try run(.insertSignals, set: saved.signals, PostgresColumn.signals)
-        try run(.saveWorkers, set: saved.workers, PostgresColumn.workers)
+        try write(.removeSignal, set: saved.consumedSignals, PostgresColumn.numbers)
+        try write(.insertSignals, set: saved.signals, PostgresColumn.signals)
+        try write(.saveWorkers, set: saved.workers, PostgresColumn.workers)
         if !saved.removedWorkers.isEmpty {
-            try run(.removeWorkers) { $0.append(PostgresArray(saved.removedWorkers.lazy.map(\.rawValue))) }
+            try write(.removeWorkers) { $0.append(PostgresArray(saved.removedWorkers.lazy.map(\.rawValue))) }
         }
-        for row in saved.schedules { try run(.saveSchedule) { $0.append(row) } }
-        try run(.removeSchedule, set: saved.removedSchedules, [PostgresColumn(text: { $0 })])
+        for row in saved.schedules { try write(.saveSchedule) { $0.append(row) } }
+        try write(.removeSchedule, set: saved.removedSchedules, [PostgresColumn(text: { $0 })])
     }
 }
 #endif

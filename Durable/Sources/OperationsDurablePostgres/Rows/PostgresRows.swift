@@ -9,7 +9,8 @@ import DurableCore
 /// Not safe for concurrent use: the queue of the connection makes all calls.
 final class PostgresRows: DurableRows {
     let connection: PostgresConnection
-    let now: DurableInstant
+    /// The instant of the lock or of the snapshot.
+    var now: DurableInstant
     /// The names of operations, which never change once they are committed.
     var kinds = KindCache()
 
@@ -26,6 +27,9 @@ final class PostgresRows: DurableRows {
     var wakes: PostgresWakes?
     /// The keys that the transaction has loaded or changed; nil for a key without a row.
     var keys: [KeyName: KeyRow?] = [:]
+
+    /// Operations of which the transaction knows that no operation depends on them.
+    var edgeless: Set<OperationID> = []
 
     private var queuesByID: [QueueID: QueueRow] = [:]
     private var queueIDs: [ExactName: QueueID] = [:]
@@ -54,13 +58,25 @@ final class PostgresRows: DurableRows {
         var parameters = PostgresParameters()
         append(&parameters)
         hasChanges = hasChanges || sql.isChange
+        try connection.enterLibrary()
         return try connection.run(sql, parameters)
     }
 
-    /// Executes a statement with the columns of a set as arrays, unless the set is empty.
-    func run<Element>(_ sql: PostgresSQL, set: some Collection<Element>, _ columns: [PostgresColumn<Element>]) throws {
+    /// Executes a statement without a result. The statement waits for the next statement with a result.
+    func write(_ sql: PostgresSQL, _ append: (inout PostgresParameters) -> Void) throws {
+        var parameters = PostgresParameters()
+        append(&parameters)
+        hasChanges = true
+        try connection.enterLibrary()
+        connection.enqueue(sql, parameters)
+    }
+
+    /// Executes a statement without a result, with the columns of a set as arrays, unless the set is empty.
+    func write<Element>(
+        _ sql: PostgresSQL, set: some Collection<Element>, _ columns: [PostgresColumn<Element>]
+    ) throws {
         if set.isEmpty { return }
-        try run(sql) { parameters in
+        try write(sql) { parameters in
             for column in columns { parameters.append(column.array(of: set)) }
         }
     }
@@ -77,22 +93,91 @@ final class PostgresRows: DurableRows {
         try flushKeys()
         for id in changedQueues.sorted() {
             guard let row = queuesByID[id] else { continue }
-            try run(.updateQueue) { $0.append(row) }
+            try write(.updateQueue) { $0.append(row) }
         }
         let counters = counterChanges.changes.filter { $0.value != 0 }.sorted { $0.key.order < $1.key.order }
-        try run(.addCounters, set: counters, PostgresColumn.counters)
+        try write(.addCounters, set: counters, PostgresColumn.counters)
         let less = counters.filter { $0.value < 0 && counterChanges.mayBeZero($0.key) }
-        try run(.removeCounters, set: less, Array(PostgresColumn.counters.dropLast()))
+        try write(.removeCounters, set: less, Array(PostgresColumn.counters.dropLast()))
         let changed = changedNumbers.sorted { $0.key < $1.key }
-        try run(.setNumbers, set: changed, [PostgresColumn(text: \.key), PostgresColumn(int: \.value)])
+        try write(.setNumbers, set: changed, [PostgresColumn(text: \.key), PostgresColumn(int: \.value)])
         forget()
+    }
+
+    /// Whether `flush` would write rows.
+    var hasUnwritten: Bool {
+        !changes.isEmpty || !changedQueues.isEmpty || !changedNumbers.isEmpty
+            || counterChanges.changes.contains { $0.value != 0 }
     }
 
     /// Discards the rows in memory, so that the next event loads them again.
     func forget() {
         (operations, changes, keys, workerRows, wakes) = ([:], PostgresChanges(), [:], [:], nil)
-        (queuesByID, queueIDs, changedQueues) = ([:], [:], [])
+        (queuesByID, queueIDs, changedQueues, edgeless) = ([:], [:], [], [])
         (counterChanges, numbers, changedNumbers) = (CounterChanges(), nil, [:])
+    }
+
+    /// Everything in memory at one moment. The database at a savepoint and this value together are the state of the transaction.
+    struct Memory {
+        fileprivate var operations: [OperationID: OperationRow]
+        fileprivate var changes: PostgresChanges
+        fileprivate var workerRows: [WorkerID: WorkerRow?]
+        fileprivate var wakes: PostgresWakes?
+        fileprivate var keys: [KeyName: KeyRow?]
+        fileprivate var queuesByID: [QueueID: QueueRow]
+        fileprivate var queueIDs: [ExactName: QueueID]
+        fileprivate var changedQueues: Set<QueueID>
+        fileprivate var counterChanges: CounterChanges
+        fileprivate var numbers: [String: Int64]?
+        fileprivate var changedNumbers: [String: Int64]
+        fileprivate var kinds: KindCache
+        fileprivate var edgeless: Set<OperationID>
+    }
+
+    var memory: Memory {
+        get {
+            Memory(
+                operations: operations, changes: changes, workerRows: workerRows, wakes: wakes, keys: keys,
+                queuesByID: queuesByID, queueIDs: queueIDs, changedQueues: changedQueues,
+                counterChanges: counterChanges, numbers: numbers, changedNumbers: changedNumbers, kinds: kinds,
+                edgeless: edgeless)
+        }
+        set {
+            (operations, changes, workerRows) = (newValue.operations, newValue.changes, newValue.workerRows)
+            (wakes, keys, queuesByID) = (newValue.wakes, newValue.keys, newValue.queuesByID)
+            (queueIDs, changedQueues) = (newValue.queueIDs, newValue.changedQueues)
+            (counterChanges, numbers) = (newValue.counterChanges, newValue.numbers)
+            (changedNumbers, kinds, edgeless) = (newValue.changedNumbers, newValue.kinds, newValue.edgeless)
+        }
+    }
+
+    // MARK: - Loading ahead
+
+    /// The queues that the transaction has used. The next transaction loads them ahead.
+    var usedQueues: [QueueID] { Array(queuesByID.keys.prefix(16)) }
+
+    /// Loads rows that the events will probably need, in one message with statements that wait.
+    ///
+    /// - Returns: The results of the statements that waited.
+    func loadAhead(_ queues: [QueueID], _ operations: [OperationID]) throws -> [PostgresResult] {
+        connection.enqueue(.numbers)
+        let (queueIDs, ids) = (queues.map(\.rawValue), operations.map(\.rawValue))
+        for (sql, ids) in [(PostgresSQL.queuesByID, queueIDs), (.operations, ids), (.edgesFrom, ids)]
+        where !ids.isEmpty {
+            var parameters = PostgresParameters()
+            parameters.append(PostgresArray(ids))
+            connection.enqueue(sql, parameters)
+        }
+        var results = try connection.send()
+        if !operations.isEmpty, let edges = results.popLast(), let found = results.popLast() {
+            edgeless = Set(operations).subtracting(edges.map(\.edge.dependency))
+            for row in found.map(\.operationRow) { self.operations[row.id] = row }
+        }
+        if !queues.isEmpty, let found = results.popLast() { for row in found.map(\.queueRow) { keep(row) } }
+        if let found = results.popLast() {
+            numbers = Dictionary(uniqueKeysWithValues: found.map { ($0.text(0), $0.int(1)) })
+        }
+        return results
     }
 
     // MARK: - Identifiers
@@ -129,7 +214,7 @@ final class PostgresRows: DurableRows {
 
     func queue(named name: String) throws -> QueueRow {
         if let known = try existingQueue(named: name) { return known }
-        try run(.insertQueue) { $0.append(name) }
+        try write(.insertQueue) { $0.append(name) }
         guard let row = try existingQueue(named: name) else { throw DurableError.unknownQueue(name) }
         return row
     }

@@ -17,6 +17,7 @@ extension PostgresSQL {
             "INSERT INTO @.durable_queue(id, name) SELECT coalesce(max(id), 0) + 1, $1::text FROM @.durable_queue"
         case .queueByName: "SELECT \(Self.queueColumns) FROM @.durable_queue WHERE name = $1::text"
         case .queueByID: "SELECT \(Self.queueColumns) FROM @.durable_queue WHERE id = $1::bigint"
+        case .queuesByID: "SELECT \(Self.queueColumns) FROM @.durable_queue WHERE id = ANY($1::bigint[])"
         case .queues: "SELECT \(Self.queueColumns) FROM @.durable_queue ORDER BY id"
         case .updateQueue:
             """
@@ -204,6 +205,20 @@ extension PostgresSQL {
             SELECT set_config('synchronous_commit', 'on', true), pg_logical_emit_message(true, 'durable', '')::text
             """
         case .notify: "SELECT pg_notify('durable_change', $1::text)"
+        // `PostgresSettings` has the texts, which depend on the session.
+        case .settle, .exchange: "SELECT"
+        // Fails if the tables are those of another store. The parameter is the identity of the store. The other columns are the
+        // numbers of statements that the library and an application prepared.
+        case .verify:
+            """
+            SELECT (CASE WHEN store.text OPERATOR(pg_catalog.=) $1::pg_catalog.text THEN '0' ELSE pg_catalog.concat(\
+            'the tables durable_ are those of another store', store.text) END)::pg_catalog.int8, \
+            prepared.own, prepared.others FROM (SELECT pg_catalog.max(text) AS text FROM @.durable_meta \
+            WHERE name OPERATOR(pg_catalog.=) 'store') AS store, \
+            (SELECT pg_catalog.count(*) FILTER (WHERE NOT from_sql) AS own, \
+            pg_catalog.count(*) FILTER (WHERE from_sql) AS others FROM pg_catalog.pg_prepared_statements) AS prepared
+            """
+        case .unlock: "SELECT pg_catalog.pg_advisory_unlock_all()"
         case .exists: "SELECT (to_regclass('durable_meta') IS NOT NULL)::int::bigint"
         default: preconditionFailure("the statement \(self) has no text")
         }

@@ -5,13 +5,14 @@
 /// Constants in a condition name states: 0 is waiting, 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
 enum PostgresSQL: Int, CaseIterable {
     case migrationLock, lock, now, snapshot, flush, notify, exists
+    case settle, exchange, verify, unlock
     case operations, insertOperations, updateOperations, subtractPending, inputs, insertInputs, output, saveOutputs
     case removeEdges, edgesTo, edgesFrom, insertEdges
     case matching, children, waiting, ready, due, expired, wakes, firstBlocked, lastReady
     case running, cancelRequests, purgeable
     case removeOperations, removeInputs, removeOutputs, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case removeAttempts
-    case insertQueue, queueByName, queueByID, queues, updateQueue
+    case insertQueue, queueByName, queueByID, queuesByID, queues, updateQueue
     case insertKind, kindByName, kindByID
     case counters, epochCounters, firstEpoch, runningCount, addCounters, removeCounters
     case key, keys, saveKeys, removeKeys, dueKeys

@@ -19,6 +19,8 @@ final class PostgresCommitter: Sendable {
         }
 
         var work: Work
+        /// Operations that the request probably needs. One statement loads those of all requests.
+        var operations: [OperationID] = []
         /// Called after the commit with nil, or with the error of the request.
         var finish: @Sendable ((any Error)?) -> Void
     }
@@ -88,20 +90,24 @@ final class PostgresCommitter: Sendable {
         let outcome = try session.withConnection { connection in
             let isEarly = configuration.releasesEarly ?? (session.earlyReleases > 0)
             session.earlyReleases -= isEarly ? 1 : 0
-            try connection.execute("BEGIN")
             let outcome = try apply(group, in: connection, isEarly: isEarly)
-            do { try commit(connection, isEarly: isEarly, mustFlush: isEarly || outcome.needsFlush) } catch let failure
-                as PostgresFailure
-                where failure.kind == .refused && !failure.permitsRepetition && group.isOneTransaction
-            {
-                // The server checks deferred constraints, and calls deferred triggers, of the application at COMMIT.
-                throw StatementsError(cause: failure.statementsError)
+            try blamingStatements(of: group) {
+                try commit(connection, isEarly: isEarly, mustFlush: isEarly || outcome.needsFlush)
             }
             return outcome
         }
         publish(outcome.effects)
         for hook in outcome.hooks { hook() }
         for (request, error) in zip(group, outcome.errors) { request.finish(error) }
+    }
+
+    /// Calls the body, in which the server checks deferred constraints, and calls deferred triggers, of an application.
+    private func blamingStatements(of group: [Request], _ body: () throws -> Void) throws {
+        do { try body() } catch let failure as PostgresFailure
+            where failure.kind == .refused && !failure.permitsRepetition && group.isOneTransaction
+        {
+            throw StatementsError(cause: failure.statementsError)
+        }
     }
 
     /// Commits the open transaction, and returns when the commit is durable.
@@ -137,14 +143,19 @@ final class PostgresCommitter: Sendable {
         var key = PostgresParameters()
         key.append(connection.lockKey)
         key.append(isEarly ? "off" : "on")
-        guard let lock = try connection.run(.lock, key).first else { throw DurableError.noSchema }
+        connection.enqueue(command: "BEGIN")
+        connection.enqueue(.lock, key)
+        let rows = PostgresRows(connection, now: DurableInstant(microseconds: 0))
+        rows.kinds = session.kinds
+        let operations = Set(group.lazy.flatMap(\.operations)).sorted()
+        guard let lock = try rows.loadAhead(session.usedQueues, operations).last?.first else {
+            throw DurableError.noSchema
+        }
         try connection.checkSession(lock.optionalText(3))
         guard lock.optionalText(4) == connection.identity else { throw PostgresFailure.foreignStore }
         try PostgresMigrator.checkVersion(oldest: lock.optionalInt(5), connection)
         if lock.int(1) == 1 { session.earlyReleases = Self.earlyReleases }
-        let now = DurableInstant(microseconds: lock.int(0))
-        let rows = PostgresRows(connection, now: configuration.clock(now))
-        rows.kinds = session.kinds
+        rows.now = configuration.clock(DurableInstant(microseconds: lock.int(0)))
         var machine = DurableMachine(rows: rows, limits: configuration.limits)
         var outcome = Outcome()
         for request in group {
@@ -164,13 +175,18 @@ final class PostgresCommitter: Sendable {
                 outcome.errors.append(error.cause)
             }
         }
-        try rows.flush()
+        session.usedQueues = rows.usedQueues
         outcome.effects.merge(machine.takeEffects())
-        if outcome.effects != Effects() || rows.hasEvents {
+        let mustNotify = outcome.effects != Effects() || rows.hasEvents
+        if mustNotify || rows.hasUnwritten {
+            try blamingStatements(of: group) { try connection.endApplications(isEarly: isEarly) }
+        }
+        try rows.flush()
+        if mustNotify {
             var parameters = PostgresParameters()
             let notice = PostgresNotice(schema: connection.lockKey, sender: sender, effects: outcome.effects)
             parameters.append(notice.text)
-            try connection.run(.notify, parameters)
+            connection.enqueue(.notify, parameters)
         }
         session.kinds = rows.kinds
         outcome.needsFlush = !rows.hasChanges && lock.int(2) == 0
@@ -185,14 +201,13 @@ final class PostgresCommitter: Sendable {
     private func isolate(
         _ statements: (PostgresTransaction) throws -> Void, _ transaction: PostgresTransaction, _ rows: PostgresRows
     ) throws {
-        try rows.flush()
-        let kinds = rows.kinds
         try rows.connection.beginStatements()
+        let memory = rows.memory
         do {
             defer { transaction.close() }
             try statements(transaction)
             if let fatal = transaction.fatal { throw fatal }
-            try rows.connection.endStatements()
+            rows.connection.endStatements()
         } catch {
             if var fatal = transaction.fatal {
                 fatal.isOfStatements = fatal.kind == .lost
@@ -201,8 +216,7 @@ final class PostgresCommitter: Sendable {
             if let failure = error as? PostgresFailure, failure.kind != .refused || failure.isOfForeignStore {
                 throw failure
             }
-            rows.forget()
-            rows.kinds = kinds
+            rows.memory = memory
             try rows.connection.undoStatements()
             switch error {
             case let failure as PostgresFailure: throw StatementsError(cause: failure.statementsError)

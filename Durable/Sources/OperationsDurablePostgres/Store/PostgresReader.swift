@@ -39,7 +39,7 @@ final class PostgresReader: Sendable {
 
     /// Answers questions in one snapshot. Returns the error of each question.
     private func answer(_ group: [Question], _ connection: PostgresConnection) throws -> [(any Error)?] {
-        try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        connection.enqueue(command: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         guard let snapshot = try connection.run(.snapshot).first else { throw DurableError.noSchema }
         try connection.checkSession(snapshot.optionalText(2))
         let now = DurableInstant(microseconds: snapshot.int(0))
@@ -56,7 +56,7 @@ final class PostgresReader: Sendable {
             } catch { errors.append(error) }
         }
         session.kinds = rows.kinds
-        try connection.execute("COMMIT")
+        try connection.commit()
         if snapshot.int(1) == 0 { try connection.run(.flush) }
         return errors
     }

@@ -16,6 +16,8 @@ final class PostgresSession: @unchecked Sendable {
     private var home: PostgresHome?
     /// The names of operations that are committed.
     var kinds = PostgresRows.KindCache()
+    /// The queues that the last transaction used.
+    var usedQueues: [QueueID] = []
     /// The number of next transactions that release the lock of the writers early.
     var earlyReleases = 0
 

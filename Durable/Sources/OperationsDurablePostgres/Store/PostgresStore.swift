@@ -115,7 +115,9 @@ public final class PostgresStore: DurableStore {
         let reply = ReplyBox<Reply>()
         return try await withCheckedThrowingContinuation { continuation in
             committer.submit(
-                PostgresCommitter.Request(work: work(reply)) { continuation.resume(with: reply.result($0)) })
+                PostgresCommitter.Request(work: work(reply), operations: CommitHint.operations) {
+                    continuation.resume(with: reply.result($0))
+                })
         }
     }
 }

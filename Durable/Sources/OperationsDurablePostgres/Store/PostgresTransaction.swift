@@ -80,9 +80,7 @@ public final class PostgresTransaction {
         guard isOpen, storeID == ObjectIdentifier(store) else { throw DurableError.noSchema }
         var machine = DurableMachine(rows: rows, limits: limits)
         do {
-            try rows.connection.enterLibrary()
             let reply = try event(&machine)
-            try rows.flush()
             effects.merge(machine.takeEffects())
             return reply
         } catch let failure as PostgresFailure {

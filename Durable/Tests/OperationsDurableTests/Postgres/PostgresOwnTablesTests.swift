@@ -288,6 +288,55 @@ import Testing
         }
     }
 
+    @Test(arguments: ["DEALLOCATE ALL", "DO $$ BEGIN EXECUTE 'PREPARE p AS SELECT 1'; END $$"])
+    func `R31: a transaction that changes the prepared statements of the session succeeds each time`(_ text: String)
+        async throws
+    {
+        try await withPlaces { places in
+            let (queue, own) = (DurableQueue("q", in: places.store), places.own)
+            for number in 0..<6 {
+                try await places.store.transaction { transaction in
+                    try transaction.execute(text)
+                    try queue.add(Sum(a: number, b: 0), in: transaction)
+                    try transaction.execute("INSERT INTO \(own).effect VALUES (1)")
+                }
+            }
+            #expect(try await queue.counts() == [.ready: 6])
+            let effects = try places.observer.run(text: "SELECT count(*) FROM \(own).effect", [])
+            #expect(effects.text(0, 0) == "6")
+        }
+    }
+
+    @Test func `R2: a transaction that fails undoes its additions and those of no other caller`() async throws {
+        try await withPlaces { places in
+            let (store, queue, own) = (places.store, DurableQueue("q", in: places.store), places.own)
+            try await queue.suspend()
+            // All of a round are in one or two groups.
+            for round in 0..<10 {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<12 {
+                        group.addTask { try await queue.add(Sum(a: round, b: number)) }
+                        group.addTask {
+                            let isFailure = number % 3 == 0
+                            do {
+                                try await store.transaction { transaction in
+                                    if number % 2 == 0 { try queue.add(Sum(a: round, b: number), in: transaction) }
+                                    try transaction.execute("INSERT INTO \(own).effect VALUES (\(number))")
+                                    if number % 2 == 1 { try queue.add(Sum(a: round, b: number), in: transaction) }
+                                    if isFailure { throw TestFailure() }
+                                }
+                            } catch is TestFailure where isFailure {}
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            #expect(try await queue.counts() == [.ready: 10 * (12 + 8)])
+            let effects = try places.observer.run(text: "SELECT count(*) FROM \(own).effect", [])
+            #expect(effects.text(0, 0) == "80")
+        }
+    }
+
     // MARK: - Bytes
 
     @Test func `a zero byte in a statement or in a text of the application is refused`() async throws {
