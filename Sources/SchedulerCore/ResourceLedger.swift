@@ -176,18 +176,35 @@ public struct ResourceLedger<Claimant: Hashable> {
         accounts[resource].holders.count == 1 ? accounts[resource].holders.first : nil
     }
 
+    /// Returns the claimants that hold units of the resource, by seniority. O(n log n).
+    public func holders(of resource: Resource) -> [Claimant] {
+        accounts[resource].holders.sorted { entries[$0]!.seniority < entries[$1]!.seniority }
+    }
+
     public func usage(of resource: Resource) -> Usage {
         let account = accounts[resource]
         return Usage(capacity: account.capacity, inUse: account.inUse, waiting: account.waiting)
     }
 
     /// Changes the capacity. Units in use beyond the capacity stay in use. Returns the claimants that are offered units
-    /// now.
+    /// now. O(claimants) if the capacity is lowered.
     public mutating func setCapacity(_ capacity: Int, of resource: Resource) -> [Claimant] {
+        let isLowered = capacity < accounts[resource].capacity
         accounts[resource].capacity = capacity
         let parked = accounts[resource].parked
         for claimant in parked { unpark(claimant) }
+        if isLowered { parkOversized(of: resource) }
         return settle([resource])
+    }
+
+    /// Parks the waiting claimants whose need exceeds the capacity, because they may be the first in the lines of other resources,
+    /// which no event concerns. In an order that is the same in every process (rule N4).
+    private mutating func parkOversized(of resource: Resource) {
+        let capacity = accounts[resource].capacity
+        let oversized = entries.filter { _, entry in
+            entry.state == .waiting && entry.needs.contains { $0.resource == resource && $0.units > capacity }
+        }
+        for (claimant, _) in oversized.sorted(by: { $0.value.seniority < $1.value.seniority }) { park(claimant) }
     }
 
     // MARK: - Claimants

@@ -35,6 +35,37 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1, 2]) func `a claimant whose need exceeds a lowered capacity blocks no other resource`(
+        ahead: Int
+    ) {
+        var ledger = Ledger()
+        let (memory, name) = (ledger.addResource(capacity: 3), ledger.addResource(capacity: 1))
+        expectGranted(&ledger, 1, [Need(3, of: memory)])
+        // Others may stand before it in the line of the resource whose capacity is lowered.
+        for claimant in 0..<ahead { expectWaits(&ledger, 10 + claimant, [Need(1, of: memory)]) }
+        expectWaits(&ledger, 2, [Need(3, of: memory), Need(1, of: name)])
+        expectWaits(&ledger, 3, [Need(1, of: name)])
+        expect(ledger.setCapacity(2, of: memory), [3])
+        expectGranted(&ledger, 3, [Need(1, of: name)])
+        // It has kept its seniority.
+        expectWaits(&ledger, 4, [Need(1, of: name)])
+        expect(ledger.setCapacity(3, of: memory), [])
+        expect(ledger.withdraw(1), (0..<min(ahead, 3)).map { 10 + $0 })
+        expect(ledger.withdraw(3), ahead == 0 ? [2] : [])
+    }
+
+    @Test func `the holders of a resource are listed by seniority`() {
+        var ledger = Ledger()
+        let (memory, disk) = (ledger.addResource(capacity: 3), ledger.addResource(capacity: 9))
+        for claimant in [5, 3, 4] { expectGranted(&ledger, claimant, [Need(1, of: memory), Need(2, of: disk)]) }
+        expectWaits(&ledger, 1, [Need(1, of: memory)])
+        #expect(ledger.holders(of: memory) == [5, 3, 4] && ledger.holders(of: disk) == [5, 3, 4])
+        expect(ledger.withdraw(3), [1])
+        #expect(ledger.holders(of: memory) == [5, 4])
+        expectGranted(&ledger, 1, [Need(1, of: memory)])
+        #expect(ledger.holders(of: memory) == [5, 4, 1] && ledger.holders(of: disk) == [5, 4])
+    }
+
     @Test func `a free resource is granted at once, an occupied one when it is returned`() {
         var ledger = Ledger()
         let memory = ledger.addResource(capacity: 8)

@@ -63,6 +63,8 @@ struct GateObstacle {
         case caller
         /// The operation that holds the requirement has to end.
         case operation(Operation)
+        /// One of the operations that hold units of the resource has to end.
+        case holders(resource: Int, name: String)
     }
 
     let reason: WaitingReason

@@ -46,8 +46,9 @@ final class RequirementGate: OperationGate {
                 return .init(
                     reason: .resourceLine(name: requirement.name, behind: first.label), remover: .operation(first))
             }
-            let (usage, holder) = ResourcePool.usage(of: requirement)
-            let remover = holder.map { GateObstacle.Remover.operation($0) } ?? .itself
+            let (resource, usage, holder) = ResourcePool.usage(of: requirement)
+            let holders = resource.map { GateObstacle.Remover.holders(resource: $0, name: requirement.name) }
+            let remover = usage.inUse == 0 ? .itself : holder.map { .operation($0) } ?? holders ?? .itself
             if requirement.isExclusive {
                 let reason = WaitingReason.exclusion(requirement.name, heldBy: holder?.label)
                 return usage.inUse > 0 ? .init(reason: reason, remover: remover) : nil

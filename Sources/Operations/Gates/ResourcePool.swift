@@ -145,16 +145,21 @@ public final class ResourcePool: Sendable {
         for operation in operations { step { $0.lapse(operation) } }
     }
 
-    /// Returns the use of a requirement, and the operation that holds all its units alone.
+    /// Returns the resource of a requirement and its use, and the operation that holds all units in use alone.
     static func usage(
         of requirement: OperationRequirement
-    ) -> (usage: ResourceLedger<UInt>.Usage, holder: Operation?) {
+    ) -> (resource: Int?, usage: ResourceLedger<UInt>.Usage, soleHolder: Operation?) {
         ledger.withLock { ledger in
             guard let id = requirement.resource?.id ?? ledger.known(requirement.name) else {
-                return (.init(capacity: 1, inUse: 0, waiting: 0), nil)
+                return (nil, .init(capacity: 1, inUse: 0, waiting: 0), nil)
             }
-            return (ledger.usage(of: id), ledger.soleHolder(of: id).map(OperationQueue.operation))
+            return (id, ledger.usage(of: id), ledger.soleHolder(of: id).map(OperationQueue.operation))
         }
+    }
+
+    /// Returns the operations that hold units of a resource, in the order of their first requests. O(n log n).
+    static func holders(of resource: Int) -> [Operation] {
+        ledger.withLock { $0.holders(of: resource).map(OperationQueue.operation) }
     }
 
     /// Returns the operation that this one must not overtake although the units of the requirement suffice.

@@ -175,7 +175,8 @@ struct StallSurvey {
             ownReasons[index].append(.barrier)
         }
         guard ownReasons[index].isEmpty else { return }
-        if let key = view.key {
+        // An operation whose key has turns left takes one when there is a slot.
+        if let key = view.key, view.isKeyFull || !view.isFull {
             noteFullPlace(view.isKeyFull ? Place(kind: .key(key), queue: queue) : nil, .key(key), at: index)
         } else if view.isThrottled {
             settle(index, .moves, .rateLimit(queue: view.name))
@@ -200,36 +201,60 @@ struct StallSurvey {
         enum Kind: Hashable {
             case barrier, slot, capacity, all
             case key(String)
+            case units(resource: Int, name: String)
+
+            var label: String {
+                switch self {
+                case .barrier: "a barrier"
+                case .slot: "a slot"
+                case .capacity: "capacity"
+                case .all: "all operations"
+                case .key(let key): "a turn under key '\(key)'"
+                case .units(_, let name): "units of '\(name)'"
+                }
+            }
+
+            /// Whether the end of one of the operations is sufficient.
+            var isFreedByAny: Bool {
+                switch self {
+                case .barrier, .all: false
+                case .slot, .capacity, .key, .units: true
+                }
+            }
         }
 
         let kind: Kind
-        let queue: OperationQueue
+        /// The queue; nil for a resource.
+        var queue: OperationQueue?
+
+        var members: [Operation] {
+            switch kind {
+            case .barrier: queue?.operationsBeforeBarrier() ?? []
+            case .all: queue?.members() ?? []
+            case .capacity: queue?.operationsWithPlace() ?? []
+            case .slot: queue?.runningOperations(underKey: nil) ?? []
+            case .key(let key): queue?.runningOperations(underKey: key) ?? []
+            case .units(let resource, _): ResourcePool.holders(of: resource)
+            }
+        }
 
         // By identity, because a subclass may count other queues as equal to this one.
         static func == (a: Place, b: Place) -> Bool { a.queue === b.queue && a.kind == b.kind }
 
         func hash(into hasher: inout Hasher) {
-            hasher.combine(ObjectIdentifier(queue))
+            hasher.combine(queue.map(ObjectIdentifier.init))
             hasher.combine(kind)
         }
     }
 
     private mutating func position(of place: Place) -> Int {
         if let known = placePositions[place] { return known }
-        let queue = place.queue
-        let (label, standing, members): (String, StallGraph.Standing, [Operation]) =
-            switch place.kind {
-            case .barrier: ("a barrier of \(queue.label)", .waits, queue.operationsBeforeBarrier())
-            case .all: ("all operations of \(queue.label)", .waits, queue.members())
-            case .capacity: ("capacity of \(queue.label)", .waitsForAny, queue.operationsWithPlace())
-            case .slot: ("a slot of \(queue.label)", .waitsForAny, queue.runningOperations(underKey: nil))
-            case .key(let key):
-                ("a turn under key '\(key)' of \(queue.label)", .waitsForAny, queue.runningOperations(underKey: key))
-            }
+        let label = [place.kind.label, place.queue?.label].compactMap(\.self).joined(separator: " of ")
+        let members = place.members
         let node = addNode(nil, label: label)
         placePositions[place] = node
         nodes[node].waitsFor = members.map { position(of: $0) }
-        nodes[node].standing = standing
+        nodes[node].standing = place.kind.isFreedByAny ? .waitsForAny : .waits
         return node
     }
 
@@ -254,6 +279,8 @@ struct StallSurvey {
             case .itself: break
             case .caller: nodes[index].standing = .stuck
             case .operation(let holder): nodes[index].waitsFor.append(position(of: holder))
+            case .holders(let resource, let name):
+                nodes[index].waitsFor.append(position(of: Place(kind: .units(resource: resource, name: name))))
             }
         }
         if nodes[index].waitsFor.isEmpty, nodes[index].standing == .waits { nodes[index].standing = .moves }

@@ -152,6 +152,9 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
                 fail("a task waits for what has ended")
             }
         }
+        compareExplanations()
+        // An explanation may make workers look again at operations that it has pinned.
+        while step() { observe() }
     }
 
     func release() -> [Weak] {
@@ -214,6 +217,21 @@ extension ManualRun {
     }
 
     func executes(_ operation: ClassicOperation, _ number: Int) {}
+
+    func awaits(_ other: Int, in number: Int) async {
+        // The holder of the only slot must not wait for another operation of its queue.
+        let queue = program.plans[number].queue
+        guard program.plans[other].queue != queue || reference.queues[queue].width > 1 else { return }
+        note("wait of", number)
+        reference.operations[number].awaited = other
+        reference.lend(Task.currentPriority, to: other)
+        await operations[other].waitUntilFinished()
+        reference.operations[number].awaited = nil
+        observe()
+        if reference.operations[other].phase != .ended, !reference.operations[number].isCancelled {
+            fail("the work of operation \(number) continues before the awaited operation \(other) has ended")
+        }
+    }
 
     func childRan(of number: Int) {
         children[number, default: 0] += 1

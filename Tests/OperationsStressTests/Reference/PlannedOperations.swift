@@ -14,6 +14,8 @@ protocol ProgramRun: AnyObject, Sendable {
     /// An operation in the classic style begins to execute.
     func executes(_ operation: ClassicOperation, _ number: Int)
     func childRan(of number: Int)
+    /// The work of an operation waits for another operation.
+    func awaits(_ other: Int, in number: Int) async
     /// The work reaches a point at which it pauses if the operation is paused, and continues after that.
     func reachesPause(_ number: Int)
     func continues(_ number: Int)
@@ -60,7 +62,7 @@ extension RandomProgram.Plan {
     }
 
     private func makeKind(_ number: Int, for run: some ProgramRun, clock: some Clock<Duration>) -> Operation {
-        let (fails, sleeps) = (fails, sleeps)
+        let (fails, sleeps, awaited) = (fails, sleeps, awaited)
         switch kind {
         case .block:
             let operation = BlockOperation()
@@ -76,6 +78,7 @@ extension RandomProgram.Plan {
             return TaskOperation {
                 run.began(number)
                 defer { run.returned(number) }
+                if let awaited { await run.awaits(awaited, in: number) }
                 for sleep in sleeps {
                     if sleep < 10 { await Task.yield() } else { try await clock.sleep(for: .milliseconds(sleep)) }
                 }

@@ -33,6 +33,9 @@ struct RandomProgram: Sendable {
         var sleeps: [Int] = []
         /// The calls of the work.
         var call: Call?
+        /// The operation that the work awaits after its call. An earlier one, so that no two can await each other's end once
+        /// both have started.
+        var awaited: Int?
     }
 
     enum Call: Sendable {
@@ -98,12 +101,16 @@ struct RandomProgram: Sendable {
         self.seed = seed
         var random = SeededRandom(seed: seed)
         // A seed uses only a few features, each often. So programs differ, and combinations are frequent.
-        let features = (0..<12).map { _ in random.chance(45) }
+        let features = (0..<13).map { _ in random.chance(45) }
         inherits = (0..<Self.queueCount).map { _ in features[11] && random.chance(60) }
         inheritsTaskContext = (0..<Self.queueCount).map { _ in random.chance(60) }
         plans = (0..<Self.size).map { _ in Self.plan(features, &random) }
         for number in plans.indices where random.chance(20) {
             plans[number].call = call(features, &random, inWork: true)
+        }
+        // Without service levels: an operation that awaits another would lend its level.
+        for number in plans.indices.dropFirst() where features[12] && !features[8] && plans[number].kind == .task {
+            if random.chance(50) { plans[number].awaited = random.below(number) }
         }
         for number in plans.indices {
             for _ in 0..<random.below(4) { calls.append(call(features, &random, inWork: false)) }

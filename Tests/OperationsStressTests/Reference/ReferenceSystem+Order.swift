@@ -125,6 +125,10 @@ extension ReferenceSystem {
                     if lend(lends, to: other) { changed = true }
                 }
             }
+            for number in operations.indices {
+                guard let other = operations[number].awaited else { continue }
+                if lend(max(priority(of: number), operations[number].standing.lent), to: other) { changed = true }
+            }
         }
     }
 

@@ -26,6 +26,8 @@ struct ReferenceSystem {
         /// Whether the operation has a place in a queue with a capacity.
         var isBounded = false
         var startTime = 0
+        /// The operation that its work waits for at this moment.
+        var awaited: Int?
         var quality = QualityOfService.default
         var isPaused = false
         /// Whether its work has begun. A paused operation is one of the waiting ones again.
@@ -125,10 +127,16 @@ struct ReferenceSystem {
         return overdue
     }
 
-    /// An operation that needs more than the capacity does not block others from the same resources.
+    /// Whether another operation may stand in front of it in the line of a resource. Only operations that nothing but resources
+    /// holds back stand in a line. An operation that needs more than the capacity does not block others
+    /// from any resource.
     private func mayStandInLine(_ number: Int) -> Bool {
         var taken: Set<Int> = []
-        let waiting = operations.indices.filter { operations[$0].phase == .waiting && !isExempt($0) }
+        let waiting = operations.indices.filter {
+            operations[$0].phase == .waiting && !isExempt($0)
+                && [nil, "resources"].contains(obstacle($0, atRest: true))
+                && operations[$0].needs.allSatisfy { $1 <= capacities[$0]! }
+        }
         for _ in waiting {
             for other in waiting where other != number {
                 let needs = Set(operations[other].needs.keys)

@@ -209,6 +209,9 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
 
     func childRan(of number: Int) {}
 
+    /// Nothing ends a deadlock of slots here.
+    func awaits(_ other: Int, in number: Int) {}
+
     /// The operation may release its slot from here on.
     func reachesPause(_ number: Int) { returned(number) }
 
