@@ -1,7 +1,7 @@
 import Operations
 import OperationsTesting
 
-// The explanations of a system at rest, compared with what the reference knows.
+// The explanations of a system at rest, compared with the reference.
 extension ManualRun {
     /// Nothing moves any more without a call from outside. So every operation has a reason, and a queue is stalled, unless an
     /// operation anywhere may continue.
