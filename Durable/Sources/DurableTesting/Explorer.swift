@@ -23,7 +23,7 @@ package struct Explorer {
     package init(seed: UInt64) {
         self.seed = seed
         var limits = DurableLimits()
-        (limits.retention, limits.lostLeases) = (.seconds(20), 3)
+        (limits.retention, limits.maxCrashes) = (.seconds(20), 2 + Int(seed % 2))
         self.limits = limits
         program = RandomProgram(seed: seed)
         reference = Reference(now: Self.start, limits: limits)

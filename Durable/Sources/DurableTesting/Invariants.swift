@@ -51,7 +51,7 @@ extension MemoryRows {
             try require(holder != nil, "\(label) has no worker")
         case .awaitingSignal: try require(row.signal != nil && row.pending == 0, "\(label) has no signal")
         case .finishing: try require(row.children > 0 && row.workOutcome != nil, "\(label) has no children")
-        case .succeeded, .failed, .cancelled, .discarded:
+        case .succeeded, .failed, .cancelled, .discarded, .crashed:
             try require(row.endedAt != nil && row.purgeAt != nil, "\(label) has no end")
         }
     }

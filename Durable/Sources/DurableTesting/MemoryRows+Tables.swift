@@ -107,6 +107,10 @@ extension MemoryRows {
 
     package func expiredWorkers() -> [WorkerID] { workers().filter { $0.leaseEnd < now }.map(\.id) }
 
+    package func suspects() -> [OperationID] {
+        tables.operations.values.filter(\.isSuspect).map(\.id).sorted()
+    }
+
     package func reserveWorkerID() -> WorkerID {
         defer { tables.nextWorker += 1 }
         return WorkerID(tables.nextWorker)

@@ -47,6 +47,12 @@ extension DurableMachine {
     /// The lease of the workers of random programs.
     static let programLease = Duration.seconds(5)
 
+    /// The process of a worker of a random program that registers at the instant; nil for an earlier version.
+    static func programProcess(at instant: DurableInstant) -> String? {
+        let number = instant.microseconds / 1_000 % 4
+        return number == 0 ? nil : "process \(number)"
+    }
+
     /// Applies an event, and returns the comparable part of the reply. An error is the reply `refused`.
     package mutating func reply(to event: ProgramEvent) throws -> ProgramReply {
         do { return try applied(event) } catch is DurableError { return .refused }
@@ -58,7 +64,8 @@ extension DurableMachine {
         case .register:
             return .worker(
                 try register(
-                    "worker", kinds: RandomProgram.names, queues: RandomProgram.names, lease: Self.programLease))
+                    "worker", kinds: RandomProgram.names, queues: RandomProgram.names, lease: Self.programLease,
+                    process: Self.programProcess(at: now)))
         case .heartbeat(let worker): try heartbeat(worker, lease: Self.programLease)
         case .leave(let worker): try leave(worker)
         case .claim(let worker, let queue, let count, let kinds):

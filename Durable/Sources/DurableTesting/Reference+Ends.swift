@@ -12,6 +12,8 @@ extension Reference {
                 }
             return isDone && operation.worker == lease.worker && operation.fence == lease.fence
         }
+        if completion.result.clears { operations[operation.id]?.clear() }
+        operation = operations[operation.id] ?? operation
         switch completion.result {
         case .succeeded: endWork(operation.id, .succeeded)
         case .cancelled: endWork(operation.id, .cancelled)
@@ -68,18 +70,6 @@ extension Reference {
         operations[id]?.wakeAt = nil
     }
 
-    mutating func expire(_ worker: WorkerID) {
-        for operation in sorted where operation.lease?.worker == worker {
-            operations[operation.id]?.lost += 1
-            if operation.lost + 1 > limits.lostLeases {
-                endWork(operation.id, .failed)
-            } else {
-                putBack(operation.id)
-            }
-        }
-        workers[worker] = nil
-    }
-
     /// Ends the operations that do not run, and whose deadline has passed.
     mutating func endExpired() {
         for operation in sorted where operation.deadline.map({ $0 <= now }) == true {
@@ -127,7 +117,8 @@ extension Reference {
             if !isOpen { operation.parent = nil }
         }
         operation.becomeIdle()
-        (operation.failures, operation.lost, operation.isDoomed) = (0, 0, false)
+        (operation.failures, operation.isDoomed) = (0, false)
+        operation.clear()
         (operation.wakeAt, operation.endedAt, operation.deadline) = (nil, nil, nil)
         if operation.epoch % 2 == 1 {
             queues[operation.queue, default: Queue()].lastEpoch += 2
@@ -146,6 +137,7 @@ extension Reference {
         }
         operation.history += 1
         if delay > 0 {
+            operation.clear()
             operation.becomeIdle()
             operation.wakeAt = now.advanced(byMicroseconds: delay)
         }
@@ -166,6 +158,7 @@ extension Reference {
             endWork(operation.id, .cancelled)
             return .suspended(true)
         }
+        operation.clear()
         operation.phase = .awaitingSignal(name)
         operation.wakeAt = timeout.map { now.advanced(byMicroseconds: $0) }
         operations[operation.id] = operation
@@ -199,6 +192,7 @@ extension Reference {
         operation.history += 1
         operations[operation.id] = operation
         if open.isEmpty { return .suspended(false) }
+        operation.clear()
         operation.becomeIdle()
         operation.wakeAt = nil
         operation.dependencies = Set(open)

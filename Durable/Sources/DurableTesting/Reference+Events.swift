@@ -18,13 +18,14 @@ extension Reference {
         case .register:
             lastWorker += 1
             workers[WorkerID(lastWorker)] = now + DurableMachine.programLease
+            processes[WorkerID(lastWorker)] = DurableMachine.programProcess(at: now)
             return .worker(WorkerID(lastWorker))
         case .heartbeat(let worker):
             guard workers[worker] != nil else { return nil }
             workers[worker] = now + DurableMachine.programLease
         case .leave(let worker):
             for operation in sorted where operation.lease?.worker == worker { putBack(operation.id) }
-            workers[worker] = nil
+            (workers[worker], processes[worker], isolated[worker]) = (nil, nil, nil)
         case .claim(let worker, let queue, let count, let kinds):
             guard workers[worker] != nil else { return nil }
             endExpired()
@@ -34,7 +35,7 @@ extension Reference {
             now = now.advanced(byMicroseconds: distance)
             if wakes { wakeDue() }
         case .expireLeases:
-            for (worker, end) in workers where end < now { expire(worker) }
+            expire(workers.filter { $0.value < now }.keys.sorted())
         case .wakeDue: wakeDue()
         case .cancel(let id):
             guard operations[id] != nil else { return nil }
@@ -184,7 +185,7 @@ extension Reference {
     }
 
     private mutating func claim(_ worker: WorkerID, _ queue: ExactName, _ count: Int, _ kinds: [ExactName]) -> [Lease] {
-        startable(queue: queue, kinds: kinds, count: count).compactMap { operation in
+        admitted(worker, queue, count, kinds).compactMap { operation in
             var operation = operation
             (operation.phase, operation.worker) = (.running, worker)
             operation.fence += 1

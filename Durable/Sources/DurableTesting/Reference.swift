@@ -25,7 +25,8 @@ package struct Reference {
         package var worker: WorkerID?
         package var fence: Int64 = 0
         package var failures: Int64 = 0
-        package var lost: Int64 = 0
+        package var crashes: Int64 = 0
+        package var death: WorkerID?
         package var history: Int64 = 0
         package var signals: [ExactName] = []
         package var endedAt: DurableInstant?
@@ -70,6 +71,9 @@ package struct Reference {
     package var operations: [OperationID: Operation] = [:]
     package var workers: [WorkerID: DurableInstant] = [:]
     package var lastWorker: Int64 = 0
+    var processes: [WorkerID: String] = [:]
+    /// The operations that workers will run alone.
+    var isolated: [WorkerID: OperationID] = [:]
     /// The identifier of the next operation.
     package var idLimit = OperationID(1)
     var queues: [ExactName: Queue] = [:]
@@ -111,14 +115,18 @@ package struct Reference {
     }
 
     /// Returns the first operations that may start.
-    func startable(queue name: ExactName, kinds: [ExactName], count: Int) -> [Operation] {
+    func startable(
+        queue name: ExactName, kinds: [ExactName], count: Int, where isIncluded: (Operation) -> Bool = { _ in true }
+    ) -> [Operation] {
         let queue = queues[name] ?? Queue()
         if queue.isSuspended { return [] }
         let members = operations.values.filter { $0.queue == name && !$0.isEnded }
         let epoch = members.map(\.epoch).min() ?? 0
         let running = members.count { $0.phase == .running }
         let free = min(count, (queue.limit ?? .max) - running)
-        let ready = members.filter { kinds.contains($0.kind) && $0.epoch == epoch && state(of: $0) == .ready }
+        let ready = members.filter {
+            kinds.contains($0.kind) && $0.epoch == epoch && state(of: $0) == .ready && isIncluded($0)
+        }
         return Array(ready.sorted(by: precedes).prefix(max(0, free)))
     }
 

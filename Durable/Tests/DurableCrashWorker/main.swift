@@ -4,7 +4,8 @@ import OperationsDurable
 
 /// A worker that a test kills at any moment. Its operations write one effect each in the transaction of their completion.
 ///
-/// Arguments: the path of the file, and the number of operations at a time.
+/// Arguments: the path of the file, the number of operations at a time, the lease in milliseconds, and the number of deaths
+/// after which an operation ends. The kills of a test are the fault of no operation.
 struct Effect: DurableOperation {
     static let name = "effect"
     var number: Int
@@ -35,6 +36,28 @@ struct Hold: DurableOperation {
     }
 }
 
+/// Ends its process.
+struct Poison: DurableOperation {
+    static let name = "poison"
+    /// `kill`, `trap` or `memory`.
+    var cause: String
+
+    func run(_ context: DurableContext) async throws {
+        // The operations of the same claim have started.
+        try await Task.sleep(for: .milliseconds(5))
+        switch cause {
+        case "trap": fatalError("a trap")
+        case "memory":
+            var limit = rlimit(rlim_cur: 1 << 33, rlim_max: 1 << 33)
+            setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+            var blocks: [UnsafeMutableRawPointer] = []
+            // An allocation of Swift that fails ends the process.
+            while true { blocks.append(UnsafeMutableRawPointer.allocate(byteCount: 1 << 30, alignment: 16)) }
+        default: kill(getpid(), SIGKILL)
+        }
+    }
+}
+
 enum CrashWorker {
     // Written once before the worker starts.
     nonisolated(unsafe) static var store: SQLiteStore?
@@ -48,6 +71,7 @@ Thread.detachNewThread {
 }
 var options = SQLiteStore.Configuration()
 options.synchronous = .normal
+options.limits.maxCrashes = CommandLine.arguments.count > 4 ? Int(CommandLine.arguments[4]) ?? 3 : 1_000
 let store: SQLiteStore
 do {
     store = try await SQLiteStore(path: CommandLine.arguments[1], configuration: options)
@@ -58,9 +82,10 @@ do {
 }
 CrashWorker.store = store
 var configuration = DurableWorker.Configuration()
-configuration.lease = .milliseconds(600)
+configuration.lease = .milliseconds(CommandLine.arguments.count > 3 ? Int(CommandLine.arguments[3]) ?? 600 : 600)
 let worker = try DurableWorker(
-    store, queues: ["q": .limit(Int(CommandLine.arguments[2]) ?? 8)], operations: [Effect.self, Hold.self],
+    store, queues: ["q": .limit(Int(CommandLine.arguments[2]) ?? 8)],
+    operations: [Effect.self, Hold.self, Poison.self],
     configuration: configuration)
 print("ready")
 fflush(nil)

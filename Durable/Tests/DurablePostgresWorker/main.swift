@@ -8,7 +8,8 @@ import OperationsDurablePostgres
 /// A worker in a process of its own, which a test kills, freezes or cuts off.
 ///
 /// Arguments: the address, the number of operations at a time, the seconds by which the clock of the process is wrong.
-/// The last argument is the lease in milliseconds. The worker writes its log to the standard error.
+/// The next arguments are the lease in milliseconds, and the number of deaths after which an operation ends. The kills of a test
+/// are the fault of no operation. The worker writes its log to the standard error.
 struct Effect: DurableOperation {
     static let name = "effect"
     var number: Int
@@ -52,6 +53,28 @@ extension DurableContext {
     }
 }
 
+/// Ends its process.
+struct Poison: DurableOperation {
+    static let name = "poison"
+    /// `kill`, `trap` or `memory`.
+    var cause: String
+
+    func run(_ context: DurableContext) async throws {
+        // The operations of the same claim have started.
+        try await Task.sleep(for: .milliseconds(5))
+        switch cause {
+        case "trap": fatalError("a trap")
+        case "memory":
+            var limit = rlimit(rlim_cur: 1 << 33, rlim_max: 1 << 33)
+            setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+            var blocks: [UnsafeMutableRawPointer] = []
+            // An allocation of Swift that fails ends the process.
+            while true { blocks.append(UnsafeMutableRawPointer.allocate(byteCount: 1 << 30, alignment: 16)) }
+        default: kill(getpid(), SIGKILL)
+        }
+    }
+}
+
 /// Returns the time of the process's clock.
 struct Clock: DurableOperation {
     static let name = "clock"
@@ -72,6 +95,7 @@ Thread.detachNewThread {
 shifted_clock_move(Int(CommandLine.arguments[3]) ?? 0)
 var options = PostgresStore.Configuration()
 options.transactionTimeout = .milliseconds(300)
+options.limits.maxCrashes = CommandLine.arguments.count > 5 ? Int(CommandLine.arguments[5]) ?? 3 : 1_000
 /// Opens the store. Repeats the call on a machine that is so busy that the server ends the first session.
 func open(_ options: PostgresStore.Configuration) async throws -> PostgresStore {
     while true {
@@ -90,6 +114,6 @@ configuration.lease = .milliseconds(Int(CommandLine.arguments[4]) ?? 600)
 configuration.logger = Logger(label: "worker") { StreamLogHandler.standardError(label: $0) }
 let worker = try DurableWorker(
     store, queues: ["q": .limit(Int(CommandLine.arguments[2]) ?? 8)],
-    operations: [Effect.self, Hold.self, Clock.self], configuration: configuration)
+    operations: [Effect.self, Hold.self, Poison.self, Clock.self], configuration: configuration)
 try await worker.run()
 #endif

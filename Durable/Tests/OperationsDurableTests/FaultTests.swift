@@ -173,7 +173,35 @@ import Testing
                 .reduce(into: [:]) { $0[$1["name"] as String] = $1["value"] as Int }
             }
             // A worker refuses the file if the oldest reader is newer than the worker.
-            #expect(numbers == ["schema": 3, "oldest_reader": 3])
+            #expect(numbers == ["schema": 4, "oldest_reader": 3])
+        }
+    }
+
+    @Test
+    func `R26: statements of a worker of version 3 keep the deaths of an operation, and register without a process`()
+        async throws
+    {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            let sum = try await DurableQueue("q", in: store).add(Sum(a: 1, b: 2))
+            try await store.transaction { database in
+                try database.execute(
+                    sql: """
+                        UPDATE durable_operation SET crashes = 2, death = 7; UPDATE durable_operation SET reason = 'x';
+                        INSERT INTO durable_worker(id, name, lease_end, kinds, queues) VALUES (9, '', 1, 'sum', 'q') \
+                        ON CONFLICT (id) DO UPDATE SET name = '', lease_end = 1, kinds = 'sum', queues = 'q'
+                        """)
+            }
+            let (row, worker) = try await store.read { machine in
+                (try machine.rows.operations([sum.id])[0], try machine.rows.worker(WorkerID(9)))
+            }
+            #expect(row.crashes == 2 && row.death == WorkerID(7) && row.reason == "x")
+            #expect(worker != nil && worker?.process == nil && worker?.isolates == nil)
+            // A program of version 3 knows no state, counter or end of a wait with the number of `crashed`.
+            var crashed = row
+            crashed.state = .crashed
+            #expect(crashed.counter.state == .failed)
+            #expect(AwaitedEnd(state: .crashed, content: []).bytes[0] == UInt8(DurableState.failed.rawValue))
         }
     }
 

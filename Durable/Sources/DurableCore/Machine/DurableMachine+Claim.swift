@@ -24,31 +24,48 @@ extension DurableMachine {
     package mutating func claim(
         for worker: WorkerID, slots: [(queue: String, count: Int)], kinds: [String], ahead: [String: Int] = [:]
     ) throws -> [Claim] {
-        guard try rows.worker(worker) != nil else { throw DurableError.workerExpired(worker) }
+        guard let row = try rows.worker(worker) else { throw DurableError.workerExpired(worker) }
         while try endExpired() {}
+        var excluded: Set<OperationID> = []
+        switch try admission(of: row, slots: slots, kinds: kinds) {
+        case .all: break
+        case .allExcept(let suspects): excluded = suspects
+        case .one(let suspect):
+            return try withPayloads(start([suspect.id], of: rows.queue(suspect.queue), for: worker, count: 1))
+        case .none: return []
+        }
         var claims: [Claim] = []
         for (name, count) in slots where count > 0 || ahead[name, default: 0] > 0 {
             guard let queue = try rows.existingQueue(named: name) else { continue }
-            let ahead = ahead[name, default: 0]
-            claims += try claim(for: worker, queue: queue.id, count: count, ahead: ahead, kinds: kinds)
+            var free = min(Int64(count), try allowance(of: queue))
+            let ahead = Int64(ahead[name, default: 0])
+            if queue.limit == nil, queue.rate == nil, !queue.isSuspended, free < .max - ahead { free += ahead }
+            guard free > 0 else { continue }
+            let names = Set(kinds.map(ExactName.init))
+            let ids = try firstReady(of: queue, kinds: names, limit: Int(free) + excluded.count)
+                .filter { !excluded.contains($0) }.prefix(Int(free))
+            claims += try start(Array(ids), of: queue, for: worker, count: count)
         }
         return try withPayloads(claims)
     }
 
-    private mutating func claim(
-        for worker: WorkerID, queue id: QueueID, count: Int, ahead: Int, kinds: [String]
+    /// Returns the number of operations of the queue that may start now on all machines.
+    mutating func allowance(of queue: QueueRow) throws -> Int64 {
+        if queue.isSuspended { return 0 }
+        var allowance = Int64.max
+        if let limit = queue.limit { allowance = try limit - rows.runningCount(of: queue.id) }
+        if let rate = queue.rate { allowance = min(allowance, rate.allowance(filledAt: queue.rateFilledAt, now: now)) }
+        return allowance
+    }
+
+    /// Gives leases of ready operations to the worker.
+    ///
+    /// - Parameter count: The number of free slots. Operations beyond them have no key.
+    private mutating func start(
+        _ ids: [OperationID], of queue: QueueRow, for worker: WorkerID, count: Int
     ) throws -> [Claim] {
-        var queue = try rows.queue(id)
-        if queue.isSuspended { return [] }
-        var free = Int64(count)
-        if queue.limit == nil, queue.rate == nil, free < .max - Int64(ahead) { free += Int64(ahead) }
-        if let limit = queue.limit {
-            free = try min(free, limit - rows.runningCount(of: id))
-        }
-        if let rate = queue.rate { free = min(free, rate.allowance(filledAt: queue.rateFilledAt, now: now)) }
-        guard free > 0 else { return [] }
-        let ids = try firstReady(of: queue, kinds: Set(kinds.map(ExactName.init)), limit: Int(free))
         if ids.isEmpty { return [] }
+        var queue = queue
         return try event { machine in
             let now = machine.now
             try machine.load(ids)

@@ -13,6 +13,14 @@ package struct Completion: Sendable {
         case released
         /// The worker claimed the operation ahead and did not start it. The operation becomes ready at its earlier place.
         case withdrawn
+
+        /// Whether the attempt proves that the operation does not end its process.
+        package var clears: Bool {
+            switch self {
+            case .released, .withdrawn: false
+            case .succeeded, .failed, .cancelled, .snoozed, .discarded: true
+            }
+        }
     }
 
     package var lease: Lease
@@ -42,6 +50,7 @@ extension DurableMachine {
             return row.worker == lease.worker && row.fence == lease.fence
                 && (row.state.isEnded || row.workOutcome != nil)
         }
+        if completion.result.clears { row.clear() }
         switch completion.result {
         case .succeeded(let output) where output.count > limits.payloadBytes:
             let error = DurableError.payloadTooLarge(of: "output", bytes: output.count, limit: limits.payloadBytes)

@@ -13,7 +13,9 @@ extension DurableMachine {
     /// Ends the work of an operation: the operation ends, or waits for the ends of its children.
     mutating func endWork(_ row: inout OperationRow, as state: DurableState, reason: String?) throws {
         guard row.children > 0 else { return try end(&row, as: state, reason: reason) }
-        (row.state, row.workOutcome, row.reason) = (.finishing, state, reason.map(cut))
+        // A program of an earlier version does not know `crashed`. The number of crashes distinguishes it from a failure.
+        if state != .crashed { row.clear() }
+        (row.state, row.workOutcome, row.reason) = (.finishing, state == .crashed ? .failed : state, reason.map(cut))
         try put(row)
     }
 
@@ -78,7 +80,8 @@ extension DurableMachine {
         guard var row = work.operations[parent], !row.state.isEnded else { return }
         row.children -= 1
         if row.state == .finishing, row.children == 0, let outcome = row.workOutcome {
-            try end(&row, as: row.isCancelRequested ? .cancelled : outcome, reason: row.reason)
+            let state = outcome == .failed && row.crashes > 0 ? DurableState.crashed : outcome
+            try end(&row, as: row.isCancelRequested ? .cancelled : state, reason: row.reason)
         } else {
             try put(row)
         }

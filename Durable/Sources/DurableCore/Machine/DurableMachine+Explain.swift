@@ -8,7 +8,7 @@ extension DurableMachine {
     package mutating func explain(_ id: OperationID) throws -> DurableExplanation {
         guard let row = try rows.operations([id]).first else { throw DurableError.unknownOperation(id) }
         let name = try rows.name(of: row.kind)
-        let reasons: [DurableExplanation.Reason]
+        var reasons: [DurableExplanation.Reason]
         switch row.state {
         case .waiting: reasons = try dependencies(of: row)
         case .scheduled:
@@ -26,8 +26,10 @@ extension DurableMachine {
         case .awaitingSignal: reasons = [.awaitsSignal(row.signal ?? "", until: row.wakeAt)]
         case .finishing:
             reasons = try rows.unfinishedChildren(of: [id]).prefix(Self.listed).map { .waitsForChild($0) }
-        case .succeeded, .failed, .cancelled, .discarded: reasons = [.ended(row.state, reason: row.reason ?? "")]
+        case .succeeded, .failed, .cancelled, .discarded, .crashed:
+            reasons = [.ended(row.state, reason: row.reason ?? "")]
         }
+        if row.isSuspect { reasons.append(.runsAlone(crashes: Int(row.crashes))) }
         return DurableExplanation(id: id, name: name, state: row.state, reasons: reasons)
     }
 

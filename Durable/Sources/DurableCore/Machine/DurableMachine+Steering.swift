@@ -21,7 +21,7 @@ extension DurableMachine {
                     case .waiting, .scheduled, .blocked, .ready, .awaitingSignal:
                         row.isCancelRequested = true
                         try machine.endWork(&row, as: .cancelled, reason: row.reason)
-                    case .succeeded, .failed, .cancelled, .discarded: break
+                    case .succeeded, .failed, .cancelled, .discarded, .crashed: break
                     }
                 }
                 front =
@@ -45,7 +45,7 @@ extension DurableMachine {
         }
     }
 
-    /// Gives failed, cancelled and discarded operations new attempts, without a deadline. The history is kept.
+    /// Gives failed, crashed, cancelled and discarded operations new attempts, without a deadline. The history is kept.
     ///
     /// - Throws: `invalidValue` for an operation that has not ended or that succeeded. `cycle` if one of the operations would
     ///   wait for an operation that waits for it.
@@ -58,6 +58,7 @@ extension DurableMachine {
             for var row in found {
                 (row.failures, row.lostLeases, row.rootCause, row.reason) = (0, 0, nil, nil)
                 (row.endedAt, row.purgeAt, row.deadline, row.wakeAt) = (nil, nil, nil, nil)
+                row.clear()
                 row.epoch = try machine.epochOfRetry(of: row)
                 if let parent = row.parent {
                     try machine.load(CollectionOfOne(parent))

@@ -79,6 +79,7 @@ extension DurableMachine {
                 try machine.put(row)
                 return .resumed(nil)
             }
+            row.clear()
             try machine.settle(&row)
             return .suspended
         }
@@ -100,6 +101,7 @@ extension DurableMachine {
                 try machine.put(row)
                 return .resumed(signal.payload)
             }
+            row.clear()
             row.signal = name
             row.wakeAt = timeout.map { machine.now + $0 }
             row.state = .awaitingSignal
@@ -158,6 +160,7 @@ extension DurableMachine {
                 machine.work.changes.edges.append(
                     Edge(dependency: dependency.id, dependent: row.id, isAwait: true))
             }
+            row.clear()
             try machine.settle(&row)
             return .suspended
         }

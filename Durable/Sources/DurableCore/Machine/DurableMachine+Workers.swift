@@ -4,15 +4,20 @@ extension DurableMachine {
     /// - Parameters:
     ///   - kinds: The names of the operations that the worker runs.
     ///   - lease: The time after the last heartbeat at which the leases of the worker expire.
+    ///   - process: The text that identifies the process; nil if other operations of the process are unknown.
+    ///   - survived: An earlier registration of the same process, whose leases expired although the process lives.
     package mutating func register(
-        _ name: String, kinds: [String], queues: [String], lease: Duration
+        _ name: String, kinds: [String], queues: [String], lease: Duration, process: String? = nil,
+        survived: WorkerID? = nil
     ) throws -> WorkerID {
         try event { machine in
+            if let survived { try machine.forgiveDeath(of: survived) }
             for kind in kinds { try machine.limits.checkName(kind) }
             let id = try machine.rows.reserveWorkerID()
             machine.work.changes.workers.append(
                 WorkerRow(
-                    id: id, name: name, leaseEnd: machine.now + lease, kinds: kinds.sorted(), queues: queues.sorted()))
+                    id: id, name: name, leaseEnd: machine.now + lease, kinds: kinds.sorted(), queues: queues.sorted(),
+                    process: process))
             machine.work.isChanged = true
             return id
         }
@@ -47,17 +52,12 @@ extension DurableMachine {
         let expired = try rows.expiredWorkers()
         guard !expired.isEmpty else { return [] }
         try event { machine in
-            for worker in expired {
-                for var row in try machine.existingOperations(machine.rows.running(of: worker)) {
-                    row.lostLeases += 1
-                    try machine.record(.lostLease, of: row, reason: "the worker vanished")
-                    if row.lostLeases > machine.limits.lostLeases {
-                        let reason = "the worker vanished in \(row.lostLeases) attempts"
-                        try machine.endWork(&row, as: .failed, reason: reason)
-                    } else {
-                        try machine.putBack(&row)
-                    }
-                }
+            for id in expired {
+                guard let worker = try machine.rows.worker(id) else { continue }
+                try machine.releaseOperations(of: worker)
+            }
+            for id in expired {
+                if let worker = try machine.rows.worker(id) { try machine.forgetProcess(of: worker) }
             }
             machine.work.changes.removedWorkers = expired
             machine.work.isChanged = true

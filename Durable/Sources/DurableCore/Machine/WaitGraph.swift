@@ -221,7 +221,7 @@ extension DurableState {
     fileprivate var waitsForBarriers: Bool {
         switch self {
         case .waiting, .scheduled, .blocked, .ready, .awaitingSignal: true
-        case .running, .finishing, .succeeded, .failed, .cancelled, .discarded: false
+        case .running, .finishing, .succeeded, .failed, .cancelled, .discarded, .crashed: false
         }
     }
 }

@@ -127,6 +127,8 @@ public protocol DurableRows {
     mutating func reserveWorkerID() throws -> WorkerID
     /// Returns the running operations whose lease the worker holds.
     mutating func running(of worker: WorkerID) throws -> [OperationID]
+    /// Returns the unfinished operations that ran in workers that died, and that no attempt has cleared since.
+    mutating func suspects() throws -> [OperationID]
     /// Returns the running operations of the worker with a request for cancellation.
     mutating func cancelRequests(of worker: WorkerID) throws -> [OperationID]
     mutating func schedule(named name: String) throws -> ScheduleRow?

@@ -29,6 +29,10 @@ public struct OperationRow: Sendable, Hashable {
     public var failures: Int64 = 0
     /// The number of leases that expired.
     public var lostLeases: Int64 = 0
+    /// The number of deaths of workers while the operation ran, since its last attempt that ended.
+    public var crashes: Int64 = 0
+    /// The last worker that died while the operation ran.
+    public var death: WorkerID?
     public var retry = RetryRule.none
     /// The time limit of an attempt, in microseconds.
     public var timeout: Int64?
@@ -66,7 +70,9 @@ public struct OperationRow: Sendable, Hashable {
 
     /// The counter that counts the operation.
     package var counter: Counter {
-        Counter(queue: queue, epoch: state.isEnded ? Counter.ended : epoch, kind: kind, state: state)
+        // A program of an earlier version does not know `crashed`.
+        let counted = state == .crashed ? DurableState.failed : state
+        return Counter(queue: queue, epoch: state.isEnded ? Counter.ended : epoch, kind: kind, state: counted)
     }
 }
 

@@ -78,7 +78,8 @@ public struct KeyRow: Sendable, Hashable {
         case .running: running += change
         case .ready: ready += change
         case .blocked: blocked += change
-        case .waiting, .scheduled, .awaitingSignal, .finishing, .succeeded, .failed, .cancelled, .discarded: break
+        case .waiting, .scheduled, .awaitingSignal, .finishing, .succeeded, .failed, .cancelled, .discarded, .crashed:
+            break
         }
     }
 }
@@ -90,9 +91,17 @@ public struct WorkerRow: Sendable, Hashable {
     public var leaseEnd: DurableInstant
     public var kinds: [String]
     public var queues: [String]
+    /// The text that identifies the process of the worker; nil for a worker of an earlier version.
+    public var process: String?
+    /// The operation that the worker will run alone. The worker claims nothing else until then.
+    public var isolates: OperationID?
 
-    package init(id: WorkerID, name: String, leaseEnd: DurableInstant, kinds: [String], queues: [String]) {
+    package init(
+        id: WorkerID, name: String, leaseEnd: DurableInstant, kinds: [String], queues: [String], process: String? = nil,
+        isolates: OperationID? = nil
+    ) {
         (self.id, self.name, self.leaseEnd, self.kinds, self.queues) = (id, name, leaseEnd, kinds, queues)
+        (self.process, self.isolates) = (process, isolates)
     }
 
     /// Returns the names of a stored list. Line ends separate the names, and no name contains a line end.

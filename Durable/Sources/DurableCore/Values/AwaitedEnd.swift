@@ -18,5 +18,7 @@ package struct AwaitedEnd: Sendable, Hashable {
     }
 
     /// The stored form: the number of the state, and the content.
-    package var bytes: [UInt8] { [UInt8(state.rawValue)] + content }
+    ///
+    /// A program of an earlier version does not know `crashed`.
+    package var bytes: [UInt8] { [UInt8((state == .crashed ? DurableState.failed : state).rawValue)] + content }
 }

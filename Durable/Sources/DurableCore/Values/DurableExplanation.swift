@@ -34,6 +34,8 @@ public struct DurableExplanation: Sendable, Hashable, CustomStringConvertible {
         case runs(worker: String, since: DurableInstant?)
         /// A caller requested the cancellation of the running operation.
         case cancelRequested
+        /// Workers vanished while the operation ran, so that it runs alone in its process until an attempt ends.
+        case runsAlone(crashes: Int)
         /// The operation can start when a worker has a free slot.
         case waitsForSlot
         /// The operation has ended.
@@ -77,6 +79,7 @@ extension DurableExplanation.Reason: CustomStringConvertible {
         case .waitsForChild(let id): "waits for child \(id)"
         case .runs(let worker, let since): "worker '\(worker)' runs it\(since.map { " since \($0)" } ?? "")"
         case .cancelRequested: "a cancellation is requested"
+        case .runsAlone(let crashes): "runs alone, because its worker vanished \(crashes) times"
         case .waitsForSlot: "waits for a free slot of a worker"
         case .ended(let state, let reason): reason.isEmpty ? "ended as \(state)" : "ended as \(state): \(reason)"
         }

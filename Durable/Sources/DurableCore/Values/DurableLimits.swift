@@ -8,8 +8,11 @@ public struct DurableLimits: Sendable, Hashable {
     public var nameBytes = 200
     /// The largest number of UTF-8 bytes of an error text that the store keeps. The store cuts longer texts.
     public var reasonBytes = 4_096
-    /// The number of leases that an operation may lose before the operation fails. The default is 100.
-    public var lostLeases = 100
+    /// The number of deaths of its workers after which an operation ends as crashed. The default is 3.
+    ///
+    /// After the death of a worker, its operations run again alone, so that the next death has one cause. An attempt that ends
+    /// clears its operation.
+    public var maxCrashes = 3
     /// The number of failed attempts of an operation whose records the store keeps. The default is 100.
     public var attemptRecords = 100
     /// The time for which the store keeps ended operations. The default is 7 days.

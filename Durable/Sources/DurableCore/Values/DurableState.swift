@@ -22,6 +22,9 @@ public enum DurableState: Int64, Sendable, Hashable, CaseIterable, Codable {
     case cancelled = 9
     /// The operation was discarded.
     case discarded = 10
+    /// The workers of the operation vanished while it ran, `DurableLimits.maxCrashes` times. Counts include the operation among
+    /// those that failed.
+    case crashed = 11
 
     /// Whether the operation has an outcome.
     public var isEnded: Bool { rawValue >= Self.succeeded.rawValue }

@@ -85,13 +85,13 @@ extension SQL {
         case .insertSignal:
             "INSERT INTO main.durable_signal(operation, number, name, payload) VALUES (?1, ?2, ?3, ?4)"
         case .removeSignal: "DELETE FROM main.durable_signal WHERE operation = ?1 AND number = ?2"
-        case .worker: "SELECT id, name, lease_end, kinds, queues FROM main.durable_worker WHERE id = ?1"
-        case .workers: "SELECT id, name, lease_end, kinds, queues FROM main.durable_worker ORDER BY id"
+        case .worker: "SELECT \(Self.workerColumns) FROM main.durable_worker WHERE id = ?1"
+        case .workers: "SELECT \(Self.workerColumns) FROM main.durable_worker ORDER BY id"
         case .expiredWorkers: "SELECT id FROM main.durable_worker WHERE lease_end < ?1 ORDER BY id"
         case .saveWorker:
             """
-            INSERT INTO main.durable_worker(id, name, lease_end, kinds, queues) VALUES (?1, ?2, ?3, ?4, ?5) \
-            ON CONFLICT (id) DO UPDATE SET name = ?2, lease_end = ?3, kinds = ?4, queues = ?5
+            INSERT INTO main.durable_worker(\(Self.workerColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
+            ON CONFLICT (id) DO UPDATE SET name = ?2, lease_end = ?3, kinds = ?4, queues = ?5, process = ?6, isolates = ?7
             """
         case .removeWorker: "DELETE FROM main.durable_worker WHERE id = ?1"
         case .schedule: "SELECT \(Self.scheduleColumns) FROM main.durable_schedule WHERE name = ?1"

@@ -6,7 +6,7 @@ enum SQL: Int, CaseIterable {
     case insertOperation, updateOperation, subtractPending, operation, input, insertInput, output, insertOutput
     case removeEdges, edgesTo, edgesFrom, insertEdge
     case matching, children, waiting, ready, due, nextWake, expired, nextDeadline, firstBlocked, lastReady
-    case running, cancelRequests, purgeable
+    case running, suspects, cancelRequests, purgeable
     case removeOperation, removeInput, removeOutput, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case insertQueue, queueByName, queueByID, queues, updateQueue
     case insertKind, kindByName, kindByID
@@ -24,7 +24,7 @@ enum SQL: Int, CaseIterable {
     static let operationColumns = """
         id, queue, kind, epoch, priority, state, ready_at, wake_at, pending, children, parent, failure_policy, \
         root_cause, key, worker, fence, failures, lost_leases, retry, timeout, deadline, added_at, started_at, \
-        ended_at, purge_at, is_cancel_requested, history_count, signal, work_outcome, reason, context
+        ended_at, purge_at, is_cancel_requested, history_count, signal, work_outcome, reason, context, crashes, death
         """
     static let queueColumns = """
         id, name, is_suspended, max_running, max_per_key, rate_count, rate_period, rate_filled_at, current_epoch, \
@@ -34,6 +34,7 @@ enum SQL: Int, CaseIterable {
     static let keyColumns = """
         key, max_running, running, ready, blocked, rate_count, rate_period, rate_filled_at, wake_at
         """
+    static let workerColumns = "id, name, lease_end, kinds, queues, process, isolates"
     static let attemptColumns = "operation, fence, worker, started_at, ended_at, outcome, reason"
     static let eventColumns = "number, operation, queue, kind, state, fence, at, reason"
     static let scheduleColumns = "name, cron, missed, next_at, kind, queue, input, priority, retry, key, timeout"
@@ -51,7 +52,8 @@ enum SQL: Int, CaseIterable {
             """
             INSERT INTO main.durable_operation(\(Self.operationColumns), input) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, \
             ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, \
-            ?32)
+            ?32, \
+            ?33, ?34)
             """
         case .updateOperation:
             """
@@ -59,7 +61,7 @@ enum SQL: Int, CaseIterable {
             wake_at = ?8, pending = ?9, children = ?10, parent = ?11, failure_policy = ?12, root_cause = ?13, key = ?14, \
             worker = ?15, fence = ?16, failures = ?17, lost_leases = ?18, retry = ?19, timeout = ?20, deadline = ?21, \
             added_at = ?22, started_at = ?23, ended_at = ?24, purge_at = ?25, is_cancel_requested = ?26, \
-            history_count = ?27, signal = ?28, work_outcome = ?29, reason = ?30, context = ?31 WHERE id = ?1
+            history_count = ?27, signal = ?28, work_outcome = ?29, reason = ?30, context = ?31, crashes = ?32, death = ?33 WHERE id = ?1
             """
         case .subtractPending: "UPDATE main.durable_operation SET pending = pending - ?2 WHERE id = ?1 AND pending > ?2"
         case .operation: "SELECT \(Self.operationColumns) FROM main.durable_operation WHERE id = ?1"
@@ -117,6 +119,7 @@ enum SQL: Int, CaseIterable {
             ORDER BY epoch DESC, priority, ready_at DESC, id DESC LIMIT ?3
             """
         case .running: "SELECT id FROM main.durable_operation WHERE worker = ?1 AND state = 4"
+        case .suspects: "SELECT id FROM main.durable_operation WHERE crashes > 0 AND state < 7 ORDER BY id"
         case .cancelRequests:
             """
             SELECT id FROM main.durable_operation WHERE worker = ?1 AND is_cancel_requested = 1 AND state = 4 ORDER BY id

@@ -56,6 +56,8 @@ extension SQLiteQuery {
         bind(29, row.workOutcome?.rawValue)
         bind(30, row.reason)
         bind(31, row.context)
+        bind(32, row.crashes)
+        bind(33, row.death?.rawValue)
     }
 
     /// The row with the columns of `SQL.operationColumns`.
@@ -79,6 +81,7 @@ extension SQLiteQuery {
         row.signal = optionalText(27)
         row.workOutcome = optionalInt(28).flatMap { DurableState(rawValue: $0) }
         (row.reason, row.context) = (optionalText(29), optionalText(30))
+        (row.crashes, row.death) = (int(31), optionalInt(32).map { WorkerID($0) })
         return row
     }
 
@@ -202,7 +205,8 @@ extension SQLiteQuery {
     var workerRow: WorkerRow {
         WorkerRow(
             id: WorkerID(int(0)), name: text(1), leaseEnd: DurableInstant(microseconds: int(2)),
-            kinds: WorkerRow.names(text(3)), queues: WorkerRow.names(text(4)))
+            kinds: WorkerRow.names(text(3)), queues: WorkerRow.names(text(4)), process: optionalText(5),
+            isolates: optionalInt(6).map { OperationID($0) })
     }
 
     func bind(_ row: WorkerRow) {
@@ -211,6 +215,8 @@ extension SQLiteQuery {
         bind(3, row.leaseEnd)
         bind(4, row.kinds.joined(separator: "\n"))
         bind(5, row.queues.joined(separator: "\n"))
+        bind(6, row.process)
+        bind(7, row.isolates?.rawValue)
     }
 
     /// The row with the columns of `SQL.scheduleColumns`.

@@ -132,6 +132,8 @@ extension SQLiteRows {
         try ids(.running) { $0.bind(1, worker.rawValue) }.sorted()
     }
 
+    func suspects() throws -> [OperationID] { try ids(.suspects) { _ in } }
+
     func cancelRequests(of worker: WorkerID) throws -> [OperationID] {
         try ids(.cancelRequests) { $0.bind(1, worker.rawValue) }
     }

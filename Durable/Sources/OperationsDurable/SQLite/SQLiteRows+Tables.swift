@@ -145,7 +145,7 @@ extension SQLiteRows {
         let isInline = input.count <= Self.inlineBytes
         try run(.insertOperation) { query in
             query.bind(row)
-            query.bind(32, isInline ? input : nil)
+            query.bind(34, isInline ? input : nil)
         }
         guard !isInline else { return }
         try run(.insertInput) { query in

@@ -1,7 +1,7 @@
 /// The versioned schema of a store in SQLite. Each migration runs once, under the write lock of the database.
 enum Schema {
     /// The version that this library reads and writes.
-    static let version = 3
+    static let version = 4
 
     /// The migrations, in order. A published migration never changes.
     static let migrations: [String] = [
@@ -87,6 +87,14 @@ enum Schema {
         UPDATE durable_meta SET value = 3 WHERE name = 'oldest_reader';
         CREATE INDEX durable_waiting ON durable_operation(queue, epoch) WHERE state < 7 AND (state = 0 OR children > 0);
         CREATE INDEX durable_counter_running ON durable_counter(queue) WHERE state = 4;
+        """,
+        // A worker of version 3 ignores the new columns, and keeps working. It runs suspects beside other operations.
+        """
+        ALTER TABLE durable_operation ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE durable_operation ADD COLUMN death INTEGER;
+        CREATE INDEX durable_suspect ON durable_operation(id) WHERE crashes > 0 AND state < 7;
+        ALTER TABLE durable_worker ADD COLUMN process TEXT;
+        ALTER TABLE durable_worker ADD COLUMN isolates INTEGER;
         """,
     ]
 }

@@ -33,6 +33,8 @@ final class WorkerEngine: Sendable {
     private let runners: [String: OperationRunner]
     private let queues: [String: OperationQueue]
     private let wakeup = Wakeup()
+    /// The text that identifies this process in all stores. A number of the system returns after the end of a process.
+    private static let process = String(UInt64.random(in: .min ... .max), radix: 36)
     private static let logger = Logger(label: "swift-operations-durable")
     private let state = Locked(State())
 
@@ -130,7 +132,7 @@ final class WorkerEngine: Sendable {
                     log(.warning, "the leases of the worker have expired; the worker registers again", worker)
                     heart.cancel()
                     loseLeases()
-                    guard let next = try await register() else { break }
+                    guard let next = try await register(survived: worker) else { break }
                     worker = next
                     heart = beating(worker)
                     continue
@@ -188,15 +190,19 @@ final class WorkerEngine: Sendable {
 
     /// Registers the worker. Returns nil if the worker stops before the database answers.
     ///
+    /// - Parameter survived: The registration whose leases have expired.
     /// - Throws: `DurableError.newerSchema`.
-    private func register() async throws -> WorkerID? {
+    private func register(survived: WorkerID? = nil) async throws -> WorkerID? {
         let (name, kinds, names, lease) = (
             configuration.name, runners.keys.sorted(), limits.keys.sorted(), configuration.lease
         )
         var backoff = Backoff()
         while true {
             do {
-                let id = try await store.commit { try $0.register(name, kinds: kinds, queues: names, lease: lease) }
+                let id = try await store.commit { machine in
+                    try machine.register(
+                        name, kinds: kinds, queues: names, lease: lease, process: Self.process, survived: survived)
+                }
                 let words: [Logger.MetadataValue] = names.map { "\($0)" }
                 log(.info, "the worker is registered", id, ["name": "\(name)", "queues": .array(words)])
                 return id

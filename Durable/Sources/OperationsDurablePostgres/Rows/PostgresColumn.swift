@@ -33,7 +33,7 @@ extension PostgresColumn<OperationRow> {
             Self(int: \.startedAt?.microseconds), Self(int: \.endedAt?.microseconds),
             Self(int: \.purgeAt?.microseconds), Self(int: { $0.isCancelRequested ? 1 : 0 }),
             Self(int: \.historyCount), Self(text: \.signal), Self(int: \.workOutcome?.rawValue), Self(text: \.reason),
-            Self(text: \.context),
+            Self(text: \.context), Self(int: \.crashes), Self(int: \.death?.rawValue),
         ]
     }
 }
@@ -120,6 +120,7 @@ extension PostgresColumn<WorkerRow> {
         [
             Self(int: \.id.rawValue), Self(text: \.name), Self(int: \.leaseEnd.microseconds),
             Self(text: { $0.kinds.joined(separator: "\n") }), Self(text: { $0.queues.joined(separator: "\n") }),
+            Self(text: \.process), Self(int: \.isolates?.rawValue),
         ]
     }
 }

@@ -25,6 +25,7 @@ extension PostgresRecord {
         row.signal = optionalText(27)
         row.workOutcome = optionalInt(28).flatMap { DurableState(rawValue: $0) }
         (row.reason, row.context) = (optionalText(29), optionalText(30))
+        (row.crashes, row.death) = (int(31), optionalInt(32).map { WorkerID($0) })
         return row
     }
 
@@ -86,7 +87,8 @@ extension PostgresRecord {
     var workerRow: WorkerRow {
         WorkerRow(
             id: WorkerID(int(0)), name: text(1), leaseEnd: DurableInstant(microseconds: int(2)),
-            kinds: WorkerRow.names(text(3)), queues: WorkerRow.names(text(4)))
+            kinds: WorkerRow.names(text(3)), queues: WorkerRow.names(text(4)), process: optionalText(5),
+            isolates: optionalInt(6).map { OperationID($0) })
     }
 
     /// The row with the columns of `PostgresSQL.scheduleColumns`.

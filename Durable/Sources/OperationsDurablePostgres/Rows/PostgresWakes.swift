@@ -9,6 +9,8 @@ struct PostgresWakes {
     var schedule: DurableInstant?
     /// The first end of a lease of a worker, which is no reason to wake.
     var lease: DurableInstant?
+    /// Whether operations may be suspects of the death of a worker.
+    var hasSuspects = false
     /// Whether the instants are exact. A change makes them lower bounds.
     var isExact = true
 
@@ -35,6 +37,12 @@ extension PostgresRows {
         try loadedWakes()[keyPath: bound].map { $0 <= now } ?? false
     }
 
+    func suspects() throws -> [OperationID] {
+        guard try loadedWakes().hasSuspects else { return [] }
+        try flushOperations()
+        return try ids(.suspects) { _ in }.sorted()
+    }
+
     private func loadedWakes() throws -> PostgresWakes {
         if let wakes { return wakes }
         try flushOperations()
@@ -43,7 +51,8 @@ extension PostgresRows {
         if let record = try run(.wakes).first {
             found = PostgresWakes(
                 wake: record.instant(0), deadline: record.instant(1), key: record.instant(2),
-                schedule: record.instant(3), lease: record.instant(4))
+                schedule: record.instant(3), lease: record.instant(4),
+                hasSuspects: record.optionalInt(5) != nil)
         }
         wakes = found
         return found
@@ -58,6 +67,7 @@ extension PostgresRows {
             if old?.wakeAt != nil || old?.deadline != nil || row.wakeAt != nil || row.deadline != nil {
                 wakes?.isExact = false
             }
+            if row.isSuspect { wakes?.hasSuspects = true }
             wakes?.include(row.wakeAt, \.wake)
             wakes?.include(row.deadline, \.deadline)
         }

@@ -6,6 +6,7 @@ extension PostgresSQL {
         """
     static let keyColumns =
         "key, max_running, running, ready, blocked, rate_count, rate_period, rate_filled_at, wake_at"
+    static let workerColumns = "id, name, lease_end, kinds, queues, process, isolates"
     static let attemptColumns = "operation, fence, worker, started_at, ended_at, outcome, reason"
     static let eventColumns = "number, operation, queue, kind, state, fence, at, reason"
     static let scheduleColumns = "name, cron, missed, next_at, kind, queue, input, priority, retry, key, timeout"
@@ -110,15 +111,15 @@ extension PostgresSQL {
             DELETE FROM @.durable_signal USING unnest($1::bigint[], $2::bigint[]) AS old(operation, number) \
             WHERE durable_signal.operation = old.operation AND durable_signal.number = old.number
             """
-        case .workers: "SELECT id, name, lease_end, kinds, queues FROM @.durable_worker ORDER BY id"
-        case .worker: "SELECT id, name, lease_end, kinds, queues FROM @.durable_worker WHERE id = $1::bigint"
+        case .workers: "SELECT \(Self.workerColumns) FROM @.durable_worker ORDER BY id"
+        case .worker: "SELECT \(Self.workerColumns) FROM @.durable_worker WHERE id = $1::bigint"
         case .expiredWorkers: "SELECT id FROM @.durable_worker WHERE lease_end < $1::bigint ORDER BY id"
         case .saveWorkers:
             """
-            INSERT INTO @.durable_worker(id, name, lease_end, kinds, queues) \
-            SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[]) \
+            INSERT INTO @.durable_worker(\(Self.workerColumns)) SELECT * FROM unnest($1::bigint[], $2::text[], \
+            $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[]) \
             ON CONFLICT (id) DO UPDATE SET name = excluded.name, lease_end = excluded.lease_end, \
-            kinds = excluded.kinds, queues = excluded.queues
+            kinds = excluded.kinds, queues = excluded.queues, process = excluded.process, isolates = excluded.isolates
             """
         case .removeWorkers: "DELETE FROM @.durable_worker WHERE id = ANY($1::bigint[])"
         case .schedule: "SELECT \(Self.scheduleColumns) FROM @.durable_schedule WHERE name = $1::text"

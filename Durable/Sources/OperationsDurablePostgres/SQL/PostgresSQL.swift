@@ -9,7 +9,7 @@ enum PostgresSQL: Int, CaseIterable {
     case operations, insertOperations, updateOperations, subtractPending, inputs, insertInputs, output, saveOutputs
     case removeEdges, edgesTo, edgesFrom, insertEdges
     case matching, children, waiting, ready, due, expired, wakes, firstBlocked, lastReady
-    case running, cancelRequests, purgeable
+    case running, suspects, cancelRequests, purgeable
     case removeOperations, removeInputs, removeOutputs, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case removeAttempts
     case insertQueue, queueByName, queueByID, queuesByID, queues, updateQueue
@@ -44,7 +44,7 @@ enum PostgresSQL: Int, CaseIterable {
         ("fence", .bigint), ("failures", .bigint), ("lost_leases", .bigint), ("retry", .text), ("timeout", .bigint),
         ("deadline", .bigint), ("added_at", .bigint), ("started_at", .bigint), ("ended_at", .bigint),
         ("purge_at", .bigint), ("is_cancel_requested", .bigint), ("history_count", .bigint), ("signal", .text),
-        ("work_outcome", .bigint), ("reason", .text), ("context", .text),
+        ("work_outcome", .bigint), ("reason", .text), ("context", .text), ("crashes", .bigint), ("death", .bigint),
     ]
 
     private static let operationNames = operationColumns.map(\.name).joined(separator: ", ")
@@ -135,7 +135,8 @@ enum PostgresSQL: Int, CaseIterable {
             SELECT (SELECT min(wake_at) FROM @.durable_operation WHERE state IN (1, 5)), \
             (SELECT min(deadline) FROM @.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)), \
             (SELECT min(wake_at) FROM @.durable_key WHERE wake_at IS NOT NULL), \
-            (SELECT min(next_at) FROM @.durable_schedule), (SELECT min(lease_end) FROM @.durable_worker)
+            (SELECT min(next_at) FROM @.durable_schedule), (SELECT min(lease_end) FROM @.durable_worker), \
+            (SELECT min(id) FROM @.durable_operation WHERE crashes > 0 AND state < 7)
             """
         case .firstBlocked:
             """
@@ -148,6 +149,7 @@ enum PostgresSQL: Int, CaseIterable {
             ORDER BY epoch DESC, priority, ready_at DESC, id DESC LIMIT $3::bigint
             """
         case .running: "SELECT id FROM @.durable_operation WHERE worker = $1::bigint AND state = 4"
+        case .suspects: "SELECT id FROM @.durable_operation WHERE crashes > 0 AND state < 7"
         case .cancelRequests:
             "SELECT id FROM @.durable_operation WHERE worker = $1::bigint AND is_cancel_requested = 1 AND state = 4"
         case .purgeable:
