@@ -16,6 +16,7 @@ extension ManualRun {
             if reference.operations[number].dependencies.insert(other).inserted {
                 reference.operations[number].ignored.remove(other)
                 reference.operations[number].standing.isKnown = false
+                reference.mayBeLentLevel(other)
             }
             operations[number].addDependency(operations[other])
         case .removeDependency(let number, let other):
@@ -182,7 +183,10 @@ extension ManualRun {
         let waiter = lastWaiter
         waiters[waiter] = (numbers, queue)
         executor.task { [self] in
-            for number in numbers { reference.lend(Task.currentPriority, to: number) }
+            for number in numbers {
+                reference.lend(Task.currentPriority, to: number)
+                reference.mayBeLentLevel(number)
+            }
             for number in numbers { await operations[number].waitUntilFinished() }
             if let queue { await queues[queue].waitUntilAllOperationsAreFinished() }
             observe()

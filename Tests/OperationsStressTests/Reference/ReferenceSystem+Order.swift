@@ -108,6 +108,17 @@ extension ReferenceSystem {
         return true
     }
 
+    /// Notes that the operation, and those that it waits for, may be lent a service level. A change of the level changes the place.
+    mutating func mayBeLentLevel(_ number: Int) {
+        guard operations.contains(where: { $0.quality != .default }) else { return }
+        var (pending, seen) = ([number], Set<Int>())
+        while let next = pending.popLast() {
+            guard seen.insert(next).inserted else { continue }
+            operations[next].standing.isKnown = false
+            pending += operations[next].dependencies
+        }
+    }
+
     /// Every operation lends its priority to the operations that it waits for.
     mutating func passPrioritiesOn() {
         guard queues.contains(where: \.inherits) else { return }

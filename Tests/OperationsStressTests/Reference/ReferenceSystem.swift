@@ -172,6 +172,7 @@ struct ReferenceSystem {
         operations[number].phase = .waiting
         operations[number].queue = queue
         queues[queue].line.append(.operation(number))
+        for dependency in operations[number].dependencies { mayBeLentLevel(dependency) }
     }
 
     mutating func started(_ number: Int) {
