@@ -21,8 +21,8 @@ extension Reference {
             processes[WorkerID(lastWorker)] = DurableMachine.programProcess(at: now)
             return .worker(WorkerID(lastWorker))
         case .heartbeat(let worker):
-            guard workers[worker] != nil else { return nil }
-            workers[worker] = now + DurableMachine.programLease
+            guard let end = workers[worker] else { return nil }
+            workers[worker] = max(end, now + DurableMachine.programLease)
         case .leave(let worker):
             for operation in sorted where operation.lease?.worker == worker { putBack(operation.id) }
             (workers[worker], processes[worker], isolated[worker]) = (nil, nil, nil)

@@ -523,7 +523,7 @@ extension GroupCommitter {
             synchronous: .normal, busyTimeout: .seconds(30), pageLimit: { 4_294_967_294 }, isReader: false)
         let files = try await writer.writeWithoutTransaction { SQLiteFiles(of: $0) }
         try await self.init(
-            writer: writer, settings: settings, files: files, limits: DurableLimits(),
-            clock: { DurableInstant(microseconds: 1) }, publish: { _ in })
+            writer: writer, settings: settings, files: files, leases: LeaseFile(database: writer.path, identity: ""),
+            limits: DurableLimits(), clock: { DurableInstant(microseconds: 1) }, publish: { _ in })
     }
 }

@@ -1,10 +1,15 @@
 import Dispatch
 import DurableCore
 import Foundation
+import GRDB
 import Operations
 import Testing
 
 @testable import OperationsDurable
+
+#if Postgres
+import OperationsDurablePostgres
+#endif
 
 @Suite struct HeartbeatTests {
     @Test func `R7: a worker renews its leases while tasks occupy all threads of the concurrency runtime`() async {
@@ -51,6 +56,135 @@ import Testing
             for _ in 0..<count { isOver.signal() }
             running.cancel()
             try await running.value
+        }
+    }
+
+    // MARK: - Transactions of an application
+
+    /// Keeps a transaction of another process open until the body has returned.
+    private static func withTransaction(
+        of store: any DurableStore, _ body: () async throws -> Void
+    ) async throws {
+        let (isOpen, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        @Sendable func hold() {
+            isOpen.signal()
+            mayEnd.wait()
+        }
+        let transaction = Task.detached {
+            if let store = store as? SQLiteStore {
+                try await store.transaction { database in
+                    try database.execute(sql: "CREATE TABLE t(a)")
+                    hold()
+                }
+            }
+            #if Postgres
+            if let store = store as? PostgresStore {
+                try await store.transaction { transaction in
+                    try transaction.execute("CREATE TABLE t(a int)")
+                    hold()
+                }
+            }
+            #endif
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                isOpen.wait()
+                continuation.resume()
+            }
+        }
+        let result: Result<Void, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        mayEnd.signal()
+        try await transaction.value
+        try result.get()
+    }
+
+    /// Calls the body with two stores of one database, as two processes have them.
+    private func withStores(
+        _ kind: StoreKind, wait: Duration, _ body: (any DurableStore, any DurableStore) async throws -> Void
+    ) async throws {
+        switch kind {
+        case .memory: return
+        case .sqlite:
+            try await withTemporaryFile { path in
+                var configuration = SQLiteStore.Configuration()
+                configuration.busyTimeout = wait
+                try await body(
+                    try await SQLiteStore(path: path, configuration: configuration), try await SQLiteStore(path: path))
+            }
+        #if Postgres
+        case .postgres:
+            try await withPostgres { server, schema in
+                var configuration = PostgresStore.Configuration()
+                (configuration.lockTimeout, configuration.longTransaction) = (wait, .milliseconds(300))
+                let url = server.url(schema: schema)
+                var other = PostgresStore.Configuration()
+                other.transactionTimeout = .seconds(60)
+                try await body(
+                    try await PostgresStore(url, configuration: configuration),
+                    try await PostgresStore("\(url)&application_name=invoices", configuration: other))
+            }
+        #endif
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases.filter { $0 != .memory }, [false, true])
+    func `R33: no transaction of an application costs a live worker its lease`(_ kind: StoreKind, isOwn: Bool)
+        async throws
+    {
+        try await withStores(kind, wait: .seconds(30)) { store, other in
+            let journal = Journal.named("R33 \(kind) \(isOwn)")
+            let queue = DurableQueue("q", in: store)
+            let endless = try await queue.add(Endless(journal: "R33 \(kind) \(isOwn)"))
+            var configuration = DurableWorker.Configuration()
+            configuration.lease = .milliseconds(900)
+            try await withWorker(store, [Endless.self], configuration: configuration) {
+                try await endless.reaches(.running)
+                let row = try await store.read { try $0.rows.operations([endless.id])[0] }
+                try await Self.withTransaction(of: isOwn ? store : other) {
+                    // The transaction is longer than some leases. The readers wait for no transaction.
+                    for _ in 0..<3 {
+                        let now = try await store.read { $0.now }
+                        try await poll("a lease has passed") {
+                            try await store.read { $0.now } > now + .milliseconds(900)
+                        }
+                    }
+                }
+                // Writers come to the lock, and release what has expired.
+                let sum = try await DurableQueue("p", in: other).add(Sum(a: 1, b: 2))
+                _ = try await other.commit { try $0.expireLeases() }
+                #expect(try await sum.state == .ready)
+                let last = try await store.read { try $0.rows.operations([endless.id])[0] }
+                #expect(last.state == .running && last.fence == row.fence && last.lostLeases == 0)
+                try await endless.cancel()
+                try await endless.reaches(.cancelled)
+            }
+            #expect(journal.count("start") == 1)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases.filter { $0 != .memory }, [false, true])
+    func `R33: an addition waits for a transaction no longer than its limit, and names the holder`(
+        _ kind: StoreKind, isOwn: Bool
+    ) async throws {
+        try await withStores(kind, wait: .milliseconds(400)) { store, other in
+            let queue = DurableQueue("q", in: store)
+            try await Self.withTransaction(of: isOwn ? store : other) {
+                // The second addition begins while the first one waits.
+                let start = ContinuousClock.now
+                let first = Task { try await queue.add(Sum(a: 1, b: 2)) }
+                try await OperationClock().sleep(for: .milliseconds(200))
+                let second = Task { try await queue.add(Sum(a: 3, b: 4)) }
+                for addition in [first, second] {
+                    let error = await #expect(throws: DurableError.self) { try await addition.value }
+                    let text = "\(try #require(error))"
+                    let holder = kind == .sqlite ? "process \(getpid())" : isOwn ? "of this process" : "'invoices'"
+                    #expect(text.contains(holder), "\(text)")
+                    #expect(ContinuousClock.now - start < .seconds(20))
+                }
+            }
+            #expect(try await queue.counts() == [:])
+            try await queue.add(Sum(a: 5, b: 6))
         }
     }
 

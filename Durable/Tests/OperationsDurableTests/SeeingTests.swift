@@ -6,6 +6,46 @@ import Testing
 /// Rules R5, and R22 to R25.
 @Suite struct SeeingTests {
     @Test(arguments: StoreKind.allCases)
+    func `R36: records have the input, queue, key and times of operations, page by page, and ended ones are deleted`(
+        _ kind: StoreKind
+    ) async throws {
+        try await withStore(kind) { test in
+            let (store, queue) = (test.store, DurableQueue("q", in: test.store))
+            let start = try await store.snapshot().instant
+            let options = DurableOptions(
+                priority: .high, dependencyFailurePolicy: .cancel, delay: .seconds(5), unique: "u",
+                uniquePeriod: .seconds(900), limitKey: "k", deadline: .seconds(60))
+            let first = try await queue.add(Sum(a: 1, b: 2), options: options)
+            let others = try await queue.add(contentsOf: (0..<7).map { Sum(a: $0, b: 0) })
+            let record = try await store.record(of: first.id)
+            #expect(record.name == "sum" && record.queue == "q" && record.priority == .high && record.limitKey == "k")
+            #expect(record.state == .scheduled && record.readyAt == nil && record.endedAt == nil)
+            #expect(record.input == Array(#"{"a":1,"b":2}"#.utf8) || record.input == Array(#"{"b":2,"a":1}"#.utf8))
+            // The clock of a server moves.
+            #expect(record.addedAt >= start && record.wakeAt == record.addedAt + .seconds(5))
+            #expect(record.deadline == record.addedAt + .seconds(60))
+            var (filter, pages) = (DurableFilter(queue: "q", limit: 3), [[OperationID]]())
+            while true {
+                let page = try await store.records(matching: filter).map(\.id)
+                if page.isEmpty { break }
+                pages.append(page)
+                filter.after = page.last
+            }
+            let ids = [first.id] + others.map(\.id)
+            #expect(pages == [Array(ids[0..<3]), Array(ids[3..<6]), Array(ids[6...])])
+            try await store.cancel([first.id, others[0].id])
+            #expect(try await store.delete(matching: DurableFilter(queue: "q")) == [first.id, others[0].id])
+            #expect(try await queue.counts() == [.ready: 6])
+            await #expect(throws: DurableError.unknownOperation(first.id)) { try await store.record(of: first.id) }
+            // The key of a deleted operation is free.
+            #expect(try await queue.add(Sum(a: 1, b: 2), options: options).id > others[6].id)
+            try await store.schedule("nightly", CronSchedule("0 4 * * *"), Sum(a: 0, b: 0), in: queue)
+            let schedule = try await store.schedules()[0]
+            #expect(schedule.id == "nightly" && schedule.cron == "0 4 * * *" && schedule.operation == "sum")
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `R23: explain names each reason for which an operation does not run`(_ kind: StoreKind) async throws {
         try await withStore(kind) { test in
             let store = test.store

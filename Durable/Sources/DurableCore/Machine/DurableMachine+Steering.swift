@@ -205,6 +205,18 @@ extension DurableMachine {
         }
     }
 
+    /// Removes ended operations with all their records. Returns these operations.
+    package mutating func delete(_ ids: [OperationID]) throws -> [OperationID] {
+        try event { machine in
+            let ended = try machine.rows.operations(ids).filter(\.state.isEnded)
+            for row in ended { machine.work.changes.counters[row.counter, default: 0] -= 1 }
+            machine.work.isChanged = true
+            let removed = ended.map(\.id).sorted()
+            try machine.rows.remove(removed)
+            return removed
+        }
+    }
+
     /// Removes operations whose retention period has passed, at most `limit`. An operation stays while its unique key holds.
     ///
     /// - Returns: The number of operations that the call looked at; 0 if none is left.

@@ -29,7 +29,7 @@ extension DurableMachine {
     package mutating func heartbeat(_ id: WorkerID, lease: Duration) throws {
         try event { machine in
             guard var worker = try machine.rows.worker(id) else { throw DurableError.workerExpired(id) }
-            worker.leaseEnd = machine.now + lease
+            worker.leaseEnd = max(worker.leaseEnd, machine.now + lease)
             machine.work.changes.workers.append(worker)
             machine.work.isChanged = true
         }

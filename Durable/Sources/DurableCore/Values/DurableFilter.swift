@@ -12,8 +12,11 @@ public struct DurableFilter: Sendable, Hashable {
     public var limit = 1_000
 
     /// Creates a filter.
-    public init(states: Set<DurableState>? = nil, queue: String? = nil, name: String? = nil) {
-        (self.states, self.queue, self.name) = (states, queue, name)
+    public init(
+        states: Set<DurableState>? = nil, queue: String? = nil, name: String? = nil, after: OperationID? = nil,
+        limit: Int = 1_000
+    ) {
+        (self.states, self.queue, self.name, self.after, self.limit) = (states, queue, name, after, limit)
     }
 
     /// Returns the filter, limited to the given states.

@@ -32,10 +32,14 @@ public struct DurableOptions: Sendable {
 
     /// Creates options with the given values. The other options have their defaults.
     public init(
-        priority: DurablePriority = .normal, retry: RetryRule = .none, delay: Duration? = nil, unique: String? = nil,
-        limitKey: String? = nil, timeout: Duration? = nil, deadline: Duration? = nil, isBarrier: Bool = false
+        priority: DurablePriority = .normal, dependencyFailurePolicy: DurableFailurePolicy = .runAnyway,
+        retry: RetryRule = .none, notBefore: Date? = nil, delay: Duration? = nil, unique: String? = nil,
+        uniquePeriod: Duration? = nil, limitKey: String? = nil, timeout: Duration? = nil, deadline: Duration? = nil,
+        isBarrier: Bool = false
     ) {
-        (self.priority, self.retry, self.delay, self.unique) = (priority, retry, delay, unique)
+        (self.priority, self.dependencyFailurePolicy) = (priority, dependencyFailurePolicy)
+        (self.retry, self.notBefore, self.delay) = (retry, notBefore, delay)
+        (self.unique, self.uniquePeriod) = (unique, uniquePeriod)
         (self.limitKey, self.timeout, self.deadline, self.isBarrier) = (limitKey, timeout, deadline, isBarrier)
     }
 

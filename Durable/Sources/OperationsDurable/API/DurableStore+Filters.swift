@@ -22,10 +22,10 @@ extension DurableStore {
         try await change(filter.limited(to: .unfinished)) { try $0.cancel($1) }
     }
 
-    /// Gives the failed, cancelled and discarded operations that match a filter new attempts. Returns these operations.
+    /// Gives the failed, crashed, cancelled and discarded operations that match a filter new attempts. Returns these operations.
     @discardableResult
     public func retry(matching filter: DurableFilter) async throws -> [OperationID] {
-        try await change(filter.limited(to: [.failed, .cancelled, .discarded])) { machine, ids in
+        try await change(filter.limited(to: [.failed, .crashed, .cancelled, .discarded])) { machine, ids in
             try machine.retry(ids)
             return ids
         }

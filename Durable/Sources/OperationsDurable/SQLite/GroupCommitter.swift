@@ -27,16 +27,22 @@ final class GroupCommitter: Sendable {
     private let limits: DurableLimits
     private let clock: @Sendable () -> DurableInstant
     private let publish: @Sendable (Effects) -> Void
-    private let requests = GroupDrain<Request>(label: "swift-operations-durable.commit")
+    private let leases: LeaseFile
+    private let requests: GroupDrain<Request>
     /// Used only inside `writer`'s write access, which is serial.
     private let connection = ConnectionState()
 
     init(
-        writer: DatabaseQueue, settings: SQLiteSettings, files: SQLiteFiles, limits: DurableLimits,
+        writer: DatabaseQueue, settings: SQLiteSettings, files: SQLiteFiles, leases: LeaseFile, limits: DurableLimits,
         clock: @escaping @Sendable () -> DurableInstant, publish: @escaping @Sendable (Effects) -> Void
     ) async throws {
         (self.writer, self.settings, self.files) = (writer, settings, files)
-        (self.limits, self.clock, self.publish) = (limits, clock, publish)
+        (self.leases, self.limits, self.clock, self.publish) = (leases, limits, clock, publish)
+        requests = GroupDrain(
+            label: "swift-operations-durable.commit",
+            limit: .init(settings.busyTimeout) { request, time in
+                request.finish(files.lockError(after: time))
+            })
         try await writer.writeWithoutTransaction { [connection] in connection.handle = $0.sqliteConnection }
         writer.add(transactionObserver: connection.commits, extent: .observerLifetime)
     }
@@ -50,6 +56,12 @@ final class GroupCommitter: Sendable {
 
     func submit(_ request: Request) { requests.submit(request) { self.commitTogether($0) } }
 
+    /// Returns a text about a transaction that has delayed all others for a long time.
+    func obstacle() -> String? {
+        guard let time = requests.busyTime, time >= SQLiteSettings.longTime else { return nil }
+        return files.holder(after: time)
+    }
+
     /// Returns whether another connection has committed since the last call.
     func otherConnectionCommitted() throws -> Bool {
         try writer.inDatabase { database in
@@ -59,16 +71,20 @@ final class GroupCommitter: Sendable {
         }
     }
 
-    private func commitTogether(_ group: [Request]) {
-        do { try commit(group) } catch {
-            // A lock that another process holds too long is the fault of no request. Each repetition would wait again.
-            let isLocked = (error as? DatabaseError)?.resultCode == .SQLITE_BUSY
-            if isLocked || group.count == 1 {
-                for request in group { request.finish(Self.reply(to: request, after: error)) }
-                return
-            }
+    private func commitTogether(_ group: [GroupDrain<Request>.Pending]) {
+        guard let oldest = group.first else { return }
+        do {
+            try commit(group.map(\.request), timeout: oldest.rest(of: settings.busyTimeout))
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            // A lock that another process holds too long is the fault of no request. Later requests wait on.
+            let hasTime = group.drop { $0.rest(of: settings.busyTimeout) <= .zero }
+            let error = files.lockError(after: settings.busyTimeout)
+            for pending in group.prefix(group.count - hasTime.count) { pending.request.finish(error) }
+            commitTogether(Array(hasTime))
+        } catch {
+            if group.count == 1 { return oldest.request.finish(Self.reply(to: oldest.request, after: error)) }
             // The database refused the group. One request may be the cause, so that each request has a transaction.
-            for request in group { commitTogether([request]) }
+            for pending in group { commitTogether([pending]) }
         }
     }
 
@@ -83,12 +99,17 @@ final class GroupCommitter: Sendable {
     }
 
     /// Applies the requests in one transaction, and resumes the callers after the commit.
-    private func commit(_ group: [Request]) throws {
+    ///
+    /// - Parameter timeout: The time to wait for another process.
+    private func commit(_ group: [Request], timeout: Duration) throws {
         var errors = [(any Error)?](repeating: nil, count: group.count)
         var effects = Effects()
         try writer.writeWithoutTransaction { database in
             try files.check(database)
             try restoreSettings(of: database)
+            let isShort = timeout < settings.busyTimeout * 0.9
+            if isShort { SQLiteSettings.setBusyTimeout(timeout, of: database) }
+            defer { if isShort { SQLiteSettings.setBusyTimeout(settings.busyTimeout, of: database) } }
             do {
                 try database.inTransaction(.immediate) {
                     (errors, effects) = try apply(group, in: database)
@@ -116,7 +137,7 @@ final class GroupCommitter: Sendable {
     }
 
     private func apply(_ group: [Request], in database: Database) throws -> ([(any Error)?], Effects) {
-        let rows = SQLiteRows(database, now: clock(), statements: connection.statements)
+        let rows = SQLiteRows(database, now: clock(), statements: connection.statements, leases: leases)
         rows.kinds = connection.kinds
         try rows.checkVersion()
         var machine = DurableMachine(rows: rows, limits: limits)

@@ -43,11 +43,28 @@ struct SQLiteFiles: Sendable {
         }
     }
 
+    /// Returns the error of a request that waited too long for the lock of writers.
+    func lockError(after time: Duration) -> DurableError { .unavailable(holder(after: time)) }
+
+    /// Returns a text about the process that holds the lock of writers.
+    func holder(after time: Duration) -> String {
+        let holder = WriterLock.holder(ofDatabase: path) ?? "a process"
+        return "\(holder) has held the lock of the file for \(time.formattedSeconds)"
+    }
+
     /// Whether the connection has the same file as main database.
     func areFiles(of database: Database) -> Bool {
         let other = database.mainPath
         guard !path.isEmpty, !other.isEmpty, let identity = Identity(path: path) else { return false }
         return identity == Identity(path: other) && !database.fileHasMoved
+    }
+}
+
+extension Duration {
+    /// The time in whole seconds, or in milliseconds below a second.
+    package var formattedSeconds: String {
+        let milliseconds = microseconds / 1_000
+        return milliseconds < 1_000 ? "\(milliseconds) ms" : "\(milliseconds / 1_000) s"
     }
 }
 

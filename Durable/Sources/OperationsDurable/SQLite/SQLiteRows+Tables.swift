@@ -83,13 +83,17 @@ extension SQLiteRows {
     func workers() throws -> [WorkerRow] {
         var rows: [WorkerRow] = []
         try run(.workers, { _ in }, row: { rows.append($0.workerRow) })
-        return rows
+        return rows.map { row in
+            var row = row
+            row.leaseEnd = leaseEnd(of: row.id, stored: row.leaseEnd)
+            return row
+        }
     }
 
     func expiredWorkers() throws -> [WorkerID] {
         var ids: [WorkerID] = []
         try run(.expiredWorkers, { $0.bind(1, now.microseconds) }, row: { ids.append(WorkerID($0.int(0))) })
-        return ids
+        return ids.filter { leaseEnd(of: $0, stored: DurableInstant(microseconds: .min)) < now }
     }
 
     func schedule(named name: String) throws -> ScheduleRow? { try schedules(.schedule) { $0.bind(1, name) }.first }

@@ -9,6 +9,7 @@ final class SQLiteRows: DurableRows {
     let database: Database
     let now: DurableInstant
     let statements: SQLiteStatements
+    private let leases: LeaseFile?
     /// The names of operations, which never change once they are committed.
     var kinds = KindCache()
 
@@ -23,8 +24,13 @@ final class SQLiteRows: DurableRows {
     /// a change of state does not copy the input.
     static let inlineBytes = 512
 
-    init(_ database: Database, now: DurableInstant, statements: SQLiteStatements) {
-        (self.database, self.now, self.statements) = (database, now, statements)
+    init(_ database: Database, now: DurableInstant, statements: SQLiteStatements, leases: LeaseFile? = nil) {
+        (self.database, self.now, self.statements, self.leases) = (database, now, statements, leases)
+    }
+
+    /// Returns the later one of two ends of the leases of a worker: in the database, and in the file beside it.
+    func leaseEnd(of worker: WorkerID, stored: DurableInstant) -> DurableInstant {
+        stored >= now ? stored : max(stored, leases?.end(of: worker) ?? stored)
     }
 
     struct KindCache {

@@ -24,7 +24,14 @@ struct SQLiteSettings: Sendable {
         if !isReader { try database.execute(sql: "PRAGMA cache_size = -16384") }
         // `BEGIN IMMEDIATE` would lock each attached database, too.
         sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_ATTACHED, 0)
-        let attempts = Int(clamping: max(1, busyTimeout.microseconds / 500))
+        Self.setBusyTimeout(busyTimeout, of: database)
+    }
+
+    /// The time after which a transaction is reported, because it delays all others.
+    static let longTime = Duration.seconds(5)
+
+    static func setBusyTimeout(_ timeout: Duration, of database: Database) {
+        let attempts = Int(clamping: max(1, timeout.microseconds / 500))
         // Short sleeps: another process holds the lock for about one commit. The pointer is only the number of attempts.
         sqlite3_busy_handler(
             database.sqliteConnection,

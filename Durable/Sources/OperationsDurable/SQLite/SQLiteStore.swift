@@ -29,7 +29,8 @@ public final class SQLiteStore: DurableStore {
         public var limits = DurableLimits()
         /// The time for which a transaction waits for other processes. The default is 30 seconds.
         ///
-        /// After this time, all requests of the transaction throw `DurableError.unavailable`.
+        /// A request that waits longer throws `DurableError.unavailable`, also while a transaction of this process runs. The error
+        /// names the process that holds the lock of the file.
         public var busyTimeout = Duration.seconds(30)
         /// The time between two checks for changes of other processes, while tasks wait. The default is 4 ms.
         public var pollInterval = Duration.milliseconds(4)
@@ -51,6 +52,7 @@ public final class SQLiteStore: DurableStore {
     private let poll: ChangePoll
     private let readStatements = ReadStatements()
     private let files: SQLiteFiles
+    private let leases: LeaseFile
 
     /// Opens the file, creates it if necessary, and migrates its schema.
     ///
@@ -60,11 +62,12 @@ public final class SQLiteStore: DurableStore {
         do {
             let (writer, settings) = try await Self.connect(path, configuration, isReader: false)
             identity = try await Migrator.migrate(writer)
+            leases = LeaseFile(database: path, identity: identity)
             (reader, _) = try await Self.connect(path, configuration, isReader: true)
             files = try await writer.writeWithoutTransaction { SQLiteFiles(of: $0) }
             // Weak: the notices hold the poll, which holds the committer.
             committer = try await GroupCommitter(
-                writer: writer, settings: settings, files: files, limits: limits, clock: clock
+                writer: writer, settings: settings, files: files, leases: leases, limits: limits, clock: clock
             ) { [weak notices] effects in
                 notices?.publish(effects)
             }
@@ -94,13 +97,19 @@ public final class SQLiteStore: DurableStore {
         _ question: @escaping @Sendable (inout DurableMachine) throws -> Reply
     ) async throws -> Reply {
         do {
-            return try await reader.read { [limits, clock, readStatements, files] database in
+            return try await reader.read { [limits, clock, readStatements, files, leases] database in
                 try files.check(database)
-                let rows = SQLiteRows(database, now: clock(), statements: readStatements.statements)
+                let rows = SQLiteRows(
+                    database, now: clock(), statements: readStatements.statements, leases: leases)
                 var machine = DurableMachine(rows: rows, limits: limits)
                 return try question(&machine)
             }
         } catch { throw DurableError.wrapping(error) }
+    }
+
+    public func renewLeases(of worker: WorkerID, for lease: Duration) async throws -> String? {
+        leases.renew(worker, until: clock() + lease)
+        return committer.obstacle()
     }
 
     /// Executes statements of the application, and returns when they are durable.
@@ -134,7 +143,8 @@ public final class SQLiteStore: DurableStore {
         guard database.isInsideTransaction else {
             throw DurableError.invalidValue("the connection has no open transaction")
         }
-        let rows = SQLiteRows(database, now: clock(), statements: committer.statements(of: database))
+        let rows = SQLiteRows(
+            database, now: clock(), statements: committer.statements(of: database), leases: leases)
         guard try rows.identity() == identity else { throw DurableError.noSchema }
         try rows.checkVersion()
         var machine = DurableMachine(rows: rows, limits: limits)

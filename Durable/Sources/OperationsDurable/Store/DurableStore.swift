@@ -25,4 +25,18 @@ public protocol DurableStore: Sendable {
     func read<Reply: Sendable>(
         _ question: @escaping @Sendable (inout DurableMachine) throws -> Reply
     ) async throws -> Reply
+
+    /// Extends the leases of a worker. The call does not wait for transactions of an application.
+    ///
+    /// - Returns: A text about a transaction that has delayed all others for a long time; nil if there is none.
+    /// - Throws: `DurableError.workerExpired` if the leases have expired. `DurableError.unavailable`.
+    func renewLeases(of worker: WorkerID, for lease: Duration) async throws -> String?
+}
+
+extension DurableStore {
+    /// Extends the leases of a worker by a commit.
+    public func renewLeases(of worker: WorkerID, for lease: Duration) async throws -> String? {
+        try await commit { try $0.heartbeat(worker, lease: lease) }
+        return nil
+    }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import DurableCore
 import Foundation
 
 /// A list of requests that one serial queue handles in groups.
@@ -6,41 +7,74 @@ import Foundation
 /// Requests that arrive while the queue works on a group go together into the next group.
 package final class GroupDrain<Request: Sendable>: Sendable {
     private struct State {
-        var pending: [Request] = []
+        var pending: [Pending] = []
         var isDraining = false
+        /// Whether a check of the waiting requests is due.
+        var isWatched = false
+        /// The instant at which the queue began the present group.
+        var startedAt: ContinuousClock.Instant?
+    }
+
+    /// A request, and the instant of its submission.
+    package struct Pending: Sendable {
+        package let request: Request
+        let since: ContinuousClock.Instant
+
+        /// Returns the rest of a time limit that began with the submission.
+        package func rest(of limit: Duration) -> Duration { limit - (.now - since) }
+    }
+
+    /// The limit of the time that a request waits for its group.
+    package struct WaitLimit: Sendable {
+        let time: Duration
+        /// Receives a request that waited too long, and the time since the start of the group before it.
+        let expire: @Sendable (Request, Duration) -> Void
+
+        package init(_ time: Duration, expire: @escaping @Sendable (Request, Duration) -> Void) {
+            (self.time, self.expire) = (time, expire)
+        }
     }
 
     /// The largest number of requests in one group.
     private static var groupSize: Int { 1_024 }
 
     private let queue: DispatchQueue
+    private let limit: WaitLimit?
     private let state = Locked(State())
 
-    package init(label: String) { queue = DispatchQueue(label: label) }
-
-    /// Appends a request. The queue calls `work` with each group, and one group at a time.
-    package func submit(_ request: Request, work: @escaping @Sendable ([Request]) -> Void) {
-        let mustStart = state.withLock { state in
-            state.pending.append(request)
-            defer { state.isDraining = true }
-            return !state.isDraining
-        }
-        if mustStart { queue.async { self.drain(work) } }
+    package init(label: String, limit: WaitLimit? = nil) {
+        (queue, self.limit) = (DispatchQueue(label: label), limit)
     }
 
-    private func drain(_ work: ([Request]) -> Void) {
+    /// Appends a request. The queue calls `work` with each group, the oldest request first, and one group at a time.
+    package func submit(_ request: Request, work: @escaping @Sendable ([Pending]) -> Void) {
+        let (mustStart, mustWatch) = state.withLock { state in
+            let mustWatch = limit != nil && state.isDraining && !state.isWatched
+            state.pending.append(Pending(request: request, since: .now))
+            defer { (state.isDraining, state.isWatched) = (true, state.isWatched || mustWatch) }
+            return (!state.isDraining, mustWatch)
+        }
+        if mustStart { queue.async { self.drain(work) } }
+        if mustWatch, let limit { watch(after: limit.time) }
+    }
+
+    /// The time since the start of the present group; nil if the queue is idle.
+    package var busyTime: Duration? { state.withLock { $0.startedAt.map { .now - $0 } } }
+
+    private func drain(_ work: ([Pending]) -> Void) {
         // The last group predicts the number of callers that submit again after their commit.
         var (lastCount, lastTime) = (1, Duration.zero)
         while true {
             waitForCallers(lastCount, atMost: min(lastTime / 4, .microseconds(500)))
+            let start = ContinuousClock.now
             let group = state.withLock { state in
                 let group = Array(state.pending.prefix(Self.groupSize))
                 state.pending.removeFirst(group.count)
                 state.isDraining = !group.isEmpty
+                state.startedAt = group.isEmpty ? nil : start
                 return group
             }
             if group.isEmpty { return }
-            let start = ContinuousClock.now
             work(group)
             (lastCount, lastTime) = (group.count, ContinuousClock.now - start)
         }
@@ -51,5 +85,25 @@ package final class GroupDrain<Request: Sendable>: Sendable {
         guard count > 1, time > .zero else { return }
         let end = ContinuousClock.now + time
         while ContinuousClock.now < end, state.withLock({ $0.pending.count }) < count { usleep(20) }
+    }
+
+    /// Removes requests that have waited too long, while the queue works on a group.
+    private func watch(after time: Duration) {
+        let delay = DispatchTimeInterval.microseconds(Int(clamping: max(1_000, time.microseconds)))
+        DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in self?.expire() }
+    }
+
+    private func expire() {
+        guard let limit else { return }
+        let now = ContinuousClock.now
+        let (expired, busy, rest) = state.withLock { state in
+            let expired = state.pending.prefix { now - $0.since >= limit.time }
+            state.pending.removeFirst(expired.count)
+            let rest = state.pending.first.map { limit.time - (now - $0.since) }
+            state.isWatched = rest != nil
+            return (expired, state.startedAt.map { now - $0 } ?? .zero, rest)
+        }
+        if let rest { watch(after: rest) }
+        for pending in expired { limit.expire(pending.request, busy) }
     }
 }

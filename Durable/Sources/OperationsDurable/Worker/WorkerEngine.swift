@@ -220,11 +220,35 @@ final class WorkerEngine: Sendable {
     }
 
     private func beating(_ worker: WorkerID) -> Task<Void, Never> {
-        Task(executorPreference: OperationQueue.ofWorkers) { await self.beat(worker) }
+        Task(executorPreference: OperationQueue.ofWorkers) {
+            await withTaskGroup { group in
+                group.addTask { await self.renewLeases(of: worker) }
+                group.addTask { await self.maintain(worker) }
+            }
+        }
     }
 
-    /// Renews the leases until the registration expires or the task is cancelled. Removes old records on the way.
-    private func beat(_ worker: WorkerID) async {
+    /// Renews the leases until the registration expires or the task is cancelled. No renewal waits for a transaction.
+    private func renewLeases(of worker: WorkerID) async {
+        var last: String?
+        while !Task.isCancelled {
+            try? await OperationClock().sleep(for: configuration.lease / 3)
+            if Task.isCancelled { return }
+            do {
+                let obstacle = try await store.renewLeases(of: worker, for: configuration.lease)
+                if let obstacle, last == nil {
+                    log(.warning, "a long transaction delays all others", worker, ["holder": "\(obstacle)"])
+                }
+                last = obstacle
+            } catch let error as DurableError where error == .workerExpired(worker) {
+                // The next exchange finds the same.
+                return wakeup.set()
+            } catch {}
+        }
+    }
+
+    /// Stores the renewed leases, releases those of other workers, and removes old records.
+    private func maintain(_ worker: WorkerID) async {
         let lease = configuration.lease
         while !Task.isCancelled {
             try? await OperationClock().sleep(for: lease / 3)
@@ -237,8 +261,7 @@ final class WorkerEngine: Sendable {
                 try await purge(for: lease / 6)
             } catch let error as DurableError where error == .workerExpired(worker) || error.isExclusion {
                 // The next exchange finds the same.
-                wakeup.set()
-                return
+                return wakeup.set()
             } catch {}
         }
     }

@@ -1,6 +1,7 @@
 #if Postgres
 import CPostgres
 import DurableCore
+import OperationsDurable
 
 /// A connection to a server of PostgreSQL. The calls block, and one serial queue makes all calls.
 final class PostgresConnection {
@@ -275,6 +276,16 @@ final class PostgresConnection {
             failure.kind = .unknownOutcome
             throw failure
         }
+    }
+
+    /// Returns the process that holds the lock of the writers, and the age of its transaction.
+    func lockHolder() throws -> (text: String, time: Duration)? {
+        var key = PostgresParameters()
+        key.append(lockKey)
+        guard let row = try run(.lockHolder, key).first else { return nil }
+        let (name, time) = (row.text(1), Duration.microseconds(row.int(3)))
+        let process = "process \(row.int(0)) of the server\(name.isEmpty ? "" : ", '\(name)'"), \(row.text(2)),"
+        return ("\(process) has held the lock of the store for \(time.formattedSeconds)", time)
     }
 
     /// The number of statements that the session has prepared for the library.

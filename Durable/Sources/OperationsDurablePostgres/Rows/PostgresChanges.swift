@@ -14,10 +14,11 @@ struct PostgresChanges {
     var attempts: [AttemptName: AttemptRow] = [:]
     var keptAttempts: [OperationID: Int] = [:]
     var events: [EventRow] = []
+    var workers: Set<WorkerID> = []
 
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && outputs.isEmpty && edges.isEmpty && keys.isEmpty && uniques.isEmpty
-            && history.isEmpty && attempts.isEmpty && keptAttempts.isEmpty && events.isEmpty
+            && history.isEmpty && attempts.isEmpty && keptAttempts.isEmpty && events.isEmpty && workers.isEmpty
     }
 
     struct AttemptName: Hashable {
@@ -100,6 +101,16 @@ extension PostgresRows {
         try write(.insertEvents, set: changes.events, PostgresColumn.events)
         (changes.uniques, changes.history, changes.events) = ([:], [:], [])
         (changes.attempts, changes.keptAttempts) = ([:], [:])
+    }
+
+    /// Writes changed workers. A heartbeat outside the transaction waits from here until the commit.
+    func flushWorkers() throws {
+        if changes.workers.isEmpty { return }
+        let ids = changes.workers.sorted()
+        changes.workers = []
+        try write(.saveWorkers, set: ids.compactMap { workerRows[$0] ?? nil }, PostgresColumn.workers)
+        let removed = ids.filter { workerRows[$0] == .some(nil) }
+        if !removed.isEmpty { try write(.removeWorkers) { $0.append(PostgresArray(removed.lazy.map(\.rawValue))) } }
     }
 
     func flushKeys() throws {

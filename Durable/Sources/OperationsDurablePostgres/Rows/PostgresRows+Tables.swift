@@ -66,10 +66,14 @@ extension PostgresRows {
         return row
     }
 
-    func workers() throws -> [WorkerRow] { try run(.workers).map(\.workerRow) }
+    func workers() throws -> [WorkerRow] {
+        try flushWorkers()
+        return try run(.workers).map(\.workerRow)
+    }
 
     func expiredWorkers() throws -> [WorkerID] {
         guard try isDue(\.lease) else { return [] }
+        try flushWorkers()
         return try run(.expiredWorkers) { $0.append(now.microseconds) }.map { WorkerID($0.int(0)) }
     }
 
@@ -144,10 +148,7 @@ extension PostgresRows {
         for id in saved.removedWorkers { workerRows[id] = .some(nil) }
         try write(.removeSignal, set: saved.consumedSignals, PostgresColumn.numbers)
         try write(.insertSignals, set: saved.signals, PostgresColumn.signals)
-        try write(.saveWorkers, set: saved.workers, PostgresColumn.workers)
-        if !saved.removedWorkers.isEmpty {
-            try write(.removeWorkers) { $0.append(PostgresArray(saved.removedWorkers.lazy.map(\.rawValue))) }
-        }
+        changes.workers.formUnion((saved.workers.map(\.id) + saved.removedWorkers))
         for row in saved.schedules { try write(.saveSchedule) { $0.append(row) } }
         try write(.removeSchedule, set: saved.removedSchedules, [PostgresColumn(text: { $0 })])
     }

@@ -91,6 +91,7 @@ final class PostgresRows: DurableRows {
         try flushEdges()
         try flushRecords()
         try flushKeys()
+        try flushWorkers()
         for id in changedQueues.sorted() {
             guard let row = queuesByID[id] else { continue }
             try write(.updateQueue) { $0.append(row) }

@@ -47,6 +47,7 @@ extension PostgresRows {
         if let wakes { return wakes }
         try flushOperations()
         try flushKeys()
+        try flushWorkers()
         var found = PostgresWakes()
         if let record = try run(.wakes).first {
             found = PostgresWakes(

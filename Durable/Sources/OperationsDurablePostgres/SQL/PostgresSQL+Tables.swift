@@ -118,7 +118,8 @@ extension PostgresSQL {
             """
             INSERT INTO @.durable_worker(\(Self.workerColumns)) SELECT * FROM unnest($1::bigint[], $2::text[], \
             $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[]) \
-            ON CONFLICT (id) DO UPDATE SET name = excluded.name, lease_end = excluded.lease_end, \
+            ON CONFLICT (id) DO UPDATE SET name = excluded.name, \
+            lease_end = greatest(durable_worker.lease_end, excluded.lease_end), \
             kinds = excluded.kinds, queues = excluded.queues, process = excluded.process, isolates = excluded.isolates
             """
         case .removeWorkers: "DELETE FROM @.durable_worker WHERE id = ANY($1::bigint[])"
@@ -218,6 +219,20 @@ extension PostgresSQL {
             WHERE name OPERATOR(pg_catalog.=) 'store') AS store, \
             (SELECT pg_catalog.count(*) FILTER (WHERE NOT from_sql) AS own, \
             pg_catalog.count(*) FILTER (WHERE from_sql) AS others FROM pg_catalog.pg_prepared_statements) AS prepared
+            """
+        case .renewLease:
+            """
+            UPDATE @.durable_worker SET lease_end = greatest(lease_end, $2::bigint) WHERE id = $1::bigint RETURNING id
+            """
+        // The process that holds the lock of the writers, and the age of its transaction. An advisory lock of the server has two
+        // halves of the key.
+        case .lockHolder:
+            """
+            SELECT pid::bigint, coalesce(application_name, ''), coalesce(state, 'unknown'), \
+            coalesce((extract(epoch FROM clock_timestamp() - xact_start) * 1000000)::bigint, 0) \
+            FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND granted AND objsubid = 1 \
+            AND classid::bigint = ($1::bigint >> 32) & 4294967295 AND objid::bigint = $1 & 4294967295 \
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1
             """
         case .unlock: "SELECT pg_catalog.pg_advisory_unlock_all()"
         case .exists: "SELECT (to_regclass('durable_meta') IS NOT NULL)::int::bigint"

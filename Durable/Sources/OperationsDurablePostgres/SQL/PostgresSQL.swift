@@ -5,7 +5,7 @@
 /// Constants in a condition name states: 0 is waiting, 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
 enum PostgresSQL: Int, CaseIterable {
     case migrationLock, lock, now, snapshot, flush, notify, exists
-    case settle, exchange, verify, unlock
+    case settle, exchange, verify, unlock, renewLease, lockHolder
     case operations, insertOperations, updateOperations, subtractPending, inputs, insertInputs, output, saveOutputs
     case removeEdges, edgesTo, edgesFrom, insertEdges
     case matching, children, waiting, ready, due, expired, wakes, firstBlocked, lastReady

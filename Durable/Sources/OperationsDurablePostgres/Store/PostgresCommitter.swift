@@ -44,7 +44,7 @@ final class PostgresCommitter: Sendable {
     private let configuration: PostgresStore.Configuration
     private let sender: UInt64
     private let publish: @Sendable (Effects) -> Void
-    private let requests = GroupDrain<Request>(label: "swift-operations-durable.postgres.commit")
+    private let requests: GroupDrain<Request>
 
     /// - Parameters:
     ///   - session: A session that only the committer uses.
@@ -54,43 +54,67 @@ final class PostgresCommitter: Sendable {
         publish: @escaping @Sendable (Effects) -> Void
     ) {
         (self.session, self.configuration, self.sender, self.publish) = (session, configuration, sender, publish)
+        requests = GroupDrain(
+            label: "swift-operations-durable.postgres.commit",
+            limit: .init(configuration.lockTimeout) { request, time in
+                let text = "transactions of this process have waited or run for \(time.formattedSeconds)"
+                request.finish(DurableError.unavailable(text))
+            })
     }
 
     func submit(_ request: Request) { requests.submit(request) { self.commitTogether($0) } }
 
-    private func commitTogether(_ group: [Request]) {
+    private func commitTogether(_ group: [GroupDrain<Request>.Pending]) {
+        guard let oldest = group.first else { return }
         for repetition in 0... {
-            do { return try commit(group) } catch let failure as PostgresFailure {
+            do {
+                return try commit(group.map(\.request), timeout: oldest.rest(of: configuration.lockTimeout))
+            } catch let failure as PostgresFailure {
                 if failure.kind == .refused, failure.permitsRepetition, repetition < Self.repetitions { continue }
-                // A lock that another process holds too long is the fault of no request.
-                if failure.kind == .refused, failure.sqlState != "55P03", group.count > 1 { return commitAlone(group) }
+                // A lock that another process holds too long is the fault of no request. Later requests wait on.
+                if failure.kind == .refused, failure.sqlState == "55P03" { return expire(group, after: failure) }
+                if failure.kind == .refused, group.count > 1 { return commitAlone(group) }
                 if failure.isOfStatements, group.count > 1 { return commitApart(group) }
-                for request in group { request.finish(failure.durableError) }
+                for pending in group { pending.request.finish(failure.durableError) }
                 return
             } catch {
                 if group.count > 1 { return commitAlone(group) }
-                for request in group { request.finish((error as? StatementsError)?.cause ?? error) }
+                oldest.request.finish((error as? StatementsError)?.cause ?? error)
                 return
             }
         }
     }
 
+    /// Ends the requests that have waited too long for a lock, and commits the others.
+    private func expire(_ group: [GroupDrain<Request>.Pending], after failure: PostgresFailure) {
+        let hasTime = group.drop { $0.rest(of: configuration.lockTimeout) <= .milliseconds(1) }
+        let expired = group.prefix(max(1, group.count - hasTime.count))
+        let holder = try? session.withConnection { try $0.lockHolder() }
+        let error = holder.map { DurableError.unavailable($0.text) } ?? failure.durableError
+        for pending in expired { pending.request.finish(error) }
+        commitTogether(Array(group.dropFirst(expired.count)))
+    }
+
     /// Commits each request in a transaction of its own, because one request may be the cause of the error of the group.
-    private func commitAlone(_ group: [Request]) { for request in group { commitTogether([request]) } }
+    private func commitAlone(_ group: [GroupDrain<Request>.Pending]) {
+        for pending in group { commitTogether([pending]) }
+    }
 
     /// Commits the events together, and the statements of each application alone, because one of them ends the session.
-    private func commitApart(_ group: [Request]) {
-        let events = group.filter { !$0.isStatements }
-        if !events.isEmpty { commitTogether(events) }
-        for request in group where request.isStatements { commitTogether([request]) }
+    private func commitApart(_ group: [GroupDrain<Request>.Pending]) {
+        commitTogether(group.filter { !$0.request.isStatements })
+        for pending in group where pending.request.isStatements { commitTogether([pending]) }
     }
 
     /// Applies the requests in one transaction, and resumes the callers when the transaction is durable.
-    private func commit(_ group: [Request]) throws {
+    ///
+    /// - Parameter timeout: The time to wait for the lock of the writers.
+    private func commit(_ group: [Request], timeout: Duration) throws {
         let outcome = try session.withConnection { connection in
             let isEarly = configuration.releasesEarly ?? (session.earlyReleases > 0)
             session.earlyReleases -= isEarly ? 1 : 0
-            let outcome = try apply(group, in: connection, isEarly: isEarly)
+            let isShort = timeout < configuration.lockTimeout * 0.9
+            let outcome = try apply(group, in: connection, isEarly: isEarly, timeout: isShort ? timeout : nil)
             try blamingStatements(of: group) {
                 try commit(connection, isEarly: isEarly, mustFlush: isEarly || outcome.needsFlush)
             }
@@ -139,11 +163,16 @@ final class PostgresCommitter: Sendable {
         }
     }
 
-    private func apply(_ group: [Request], in connection: PostgresConnection, isEarly: Bool) throws -> Outcome {
+    private func apply(
+        _ group: [Request], in connection: PostgresConnection, isEarly: Bool, timeout: Duration?
+    ) throws -> Outcome {
         var key = PostgresParameters()
         key.append(connection.lockKey)
         key.append(isEarly ? "off" : "on")
         connection.enqueue(command: "BEGIN")
+        if let timeout {
+            connection.enqueue(command: "SET LOCAL lock_timeout = \(max(1, timeout.microseconds / 1_000))")
+        }
         connection.enqueue(.lock, key)
         let rows = PostgresRows(connection, now: DurableInstant(microseconds: 0))
         rows.kinds = session.kinds

@@ -14,7 +14,12 @@ public final class PostgresStore: DurableStore {
         /// The time after which an attempt to connect fails. The default is 10 seconds.
         public var connectTimeout = Duration.seconds(10)
         /// The time for which a transaction waits for other processes. The default is 30 seconds.
+        ///
+        /// A request that waits longer throws `DurableError.unavailable`, which names the process that holds the lock.
         public var lockTimeout = Duration.seconds(30)
+        /// The time after which workers report a transaction of any process by name, because it delays all others. The default
+        /// is 5 seconds.
+        public var longTransaction = Duration.seconds(5)
         /// The time after which the server ends a transaction whose process is silent. The default is 10 seconds.
         ///
         /// The time limits how long a frozen process delays other processes.
@@ -92,6 +97,10 @@ public final class PostgresStore: DurableStore {
                     continuation.resume(with: reply.result($0))
                 })
         }
+    }
+
+    public func renewLeases(of worker: WorkerID, for lease: Duration) async throws -> String? {
+        try await reader.renewLeases(of: worker, for: lease)
     }
 
     /// Executes statements of the application, and returns when they are durable.

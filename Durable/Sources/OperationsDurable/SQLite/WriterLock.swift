@@ -1,0 +1,29 @@
+import Foundation
+
+/// The process that holds the lock of writers of a database of SQLite.
+enum WriterLock {
+    /// Returns a text about the holder of the lock, for example `process 12 'app'`; nil if it is unknown.
+    ///
+    /// Linux lists all locks. To ask the file itself would be wrong: the end of the question would release the locks of SQLite.
+    static func holder(ofDatabase path: String) -> String? {
+        var status = stat()
+        guard stat(path + "-shm", &status) == 0, let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
+        else { return nil }
+        for line in locks.split(separator: "\n") {
+            // For example `1: POSIX ADVISORY WRITE 123 fe:00:456 120 120`. The lock of writers is the byte 120.
+            let words = line.split(separator: " ")
+            guard words.count >= 8, words[3] == "WRITE", let process = Int32(words[4]), let first = Int(words[6]),
+                let last = Int(words[7]), (first...max(first, last)).contains(120),
+                words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == UInt64(status.st_ino)
+            else { continue }
+            return name(of: process)
+        }
+        return nil
+    }
+
+    private static func name(of process: Int32) -> String {
+        let name = (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)) ?? ""
+        let trimmed = name.trimmingCharacters(in: .whitespacesAndNewlines)
+        return trimmed.isEmpty ? "process \(process)" : "process \(process) '\(trimmed)'"
+    }
+}
