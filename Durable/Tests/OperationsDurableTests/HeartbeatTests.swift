@@ -101,7 +101,8 @@ import OperationsDurablePostgres
 
     /// Calls the body with two stores of one database, as two processes have them.
     private func withStores(
-        _ kind: StoreKind, wait: Duration, _ body: (any DurableStore, any DurableStore) async throws -> Void
+        _ kind: StoreKind, wait: Duration,
+        _ body: (any DurableStore, any DurableStore, any DurableStore) async throws -> Void
     ) async throws {
         switch kind {
         case .memory: return
@@ -110,7 +111,8 @@ import OperationsDurablePostgres
                 var configuration = SQLiteStore.Configuration()
                 configuration.busyTimeout = wait
                 try await body(
-                    try await SQLiteStore(path: path, configuration: configuration), try await SQLiteStore(path: path))
+                    try await SQLiteStore(path: path, configuration: configuration), try await SQLiteStore(path: path),
+                    try await SQLiteStore(path: path))
             }
         #if Postgres
         case .postgres:
@@ -122,7 +124,8 @@ import OperationsDurablePostgres
                 other.transactionTimeout = .seconds(60)
                 try await body(
                     try await PostgresStore(url, configuration: configuration),
-                    try await PostgresStore("\(url)&application_name=invoices", configuration: other))
+                    try await PostgresStore("\(url)&application_name=invoices", configuration: other),
+                    try await PostgresStore(url))
             }
         #endif
         }
@@ -132,7 +135,7 @@ import OperationsDurablePostgres
     func `R33: no transaction of an application costs a live worker its lease`(_ kind: StoreKind, isOwn: Bool)
         async throws
     {
-        try await withStores(kind, wait: .seconds(30)) { store, other in
+        try await withStores(kind, wait: .seconds(30)) { store, other, third in
             let journal = Journal.named("R33 \(kind) \(isOwn)")
             let queue = DurableQueue("q", in: store)
             let endless = try await queue.add(Endless(journal: "R33 \(kind) \(isOwn)"))
@@ -141,7 +144,10 @@ import OperationsDurablePostgres
             try await withWorker(store, [Endless.self], configuration: configuration) {
                 try await endless.reaches(.running)
                 let row = try await store.read { try $0.rows.operations([endless.id])[0] }
+                var release: Task<Void, any Error>?
                 try await Self.withTransaction(of: isOwn ? store : other) {
+                    // The first request at the lock releases expired leases.
+                    release = Task { _ = try await third.commit { try $0.expireLeases() } }
                     // The transaction is longer than some leases. The readers wait for no transaction.
                     for _ in 0..<3 {
                         let now = try await store.read { $0.now }
@@ -150,7 +156,7 @@ import OperationsDurablePostgres
                         }
                     }
                 }
-                // Writers come to the lock, and release what has expired.
+                try await release?.value
                 let sum = try await DurableQueue("p", in: other).add(Sum(a: 1, b: 2))
                 _ = try await other.commit { try $0.expireLeases() }
                 #expect(try await sum.state == .ready)
@@ -167,7 +173,7 @@ import OperationsDurablePostgres
     func `R33: an addition waits for a transaction no longer than its limit, and names the holder`(
         _ kind: StoreKind, isOwn: Bool
     ) async throws {
-        try await withStores(kind, wait: .milliseconds(400)) { store, other in
+        try await withStores(kind, wait: .milliseconds(400)) { store, other, _ in
             let queue = DurableQueue("q", in: store)
             try await Self.withTransaction(of: isOwn ? store : other) {
                 // The second addition begins while the first one waits.
