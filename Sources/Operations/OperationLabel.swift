@@ -12,10 +12,13 @@ struct OperationLabel: Sendable, CustomStringConvertible {
     }
 
     /// The type, and the name or the address.
-    var description: String { "\(type) \(name.map { "'\($0.onOneLine)'" } ?? addressInHex)" }
+    var description: String { "\(typeName) \(name.map { "'\($0.onOneLine)'" } ?? addressInHex)" }
 
     /// The name, or the type if there is no name.
-    var shortName: String { name ?? "\(type)" }
+    var shortName: String { name ?? typeName }
+
+    /// The type without generic arguments, which distinguish nothing beside a name.
+    private var typeName: String { String("\(type)".prefix { $0 != "<" }) }
 
     var addressInHex: String { "0x" + String(address, radix: 16) }
 }

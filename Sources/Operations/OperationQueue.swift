@@ -51,6 +51,15 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
         serviceBits = Atomic(ServiceMap.ofNewQueue.rawValue)
     }
 
+    /// Creates an empty queue with a name, which texts about the queue contain, and a concurrency limit.
+    public convenience init(
+        name: String, maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount
+    ) {
+        self.init()
+        self.name = name
+        self.maxConcurrentOperationCount = maxConcurrentOperationCount
+    }
+
     init(kind: Kind) {
         state = Locked(State(kind: kind))
         serviceBits = Atomic((kind.isPool ? ServiceMap.ofNewQueue : .oneLevel).rawValue)
@@ -86,6 +95,28 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
         } else {
             addOperation(BlockOperation(block: block))
         }
+    }
+
+    /// Adds a closure as a block operation with a name, and returns the operation.
+    ///
+    /// The call stops the process if the queue has a capacity and is full.
+    ///
+    /// - Parameters:
+    ///   - name: A label for people.
+    ///   - priority: The rank of the operation among the ready operations of the queue.
+    ///   - dependencies: The operations that have to finish before the new operation starts.
+    ///   - key: The key whose limit applies, such as a host; nil for no key. See ``addOperation(_:limitKey:)``.
+    ///   - block: The work.
+    @discardableResult
+    public final func addOperation(
+        name: String, priority: Operation.QueuePriority = .normal, after dependencies: [Operation] = [],
+        limitKey key: String? = nil, _ block: @escaping @Sendable () -> Void
+    ) -> BlockOperation {
+        let operation = BlockOperation(name: name, block: block)
+        operation.queuePriority = priority
+        for dependency in dependencies { operation.addDependency(dependency) }
+        addOperation(operation, limitKey: key)
+        return operation
     }
 
     /// Adds a block that runs when all operations and barriers added before it are finished. Later ones wait for the
@@ -223,14 +254,18 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// receives the whole list at each change, so adding and finishing n operations costs O(n²). The thread that calls
     /// the observers makes the lists, without the queue's lock. To count the operations, observe ``operationCount``,
     /// whose values cost nothing.
-    @available(*, deprecated, message: "A snapshot is out of date at once. Use addBarrierBlock for barrier behavior.")
+    @available(
+        *, deprecated, message: "The list is out of date at once. Use snapshot() for numbers, or addBarrierBlock(_:)"
+    )
     public final var operations: [Operation] {
         noteRead(\.operations)
         return listed()
     }
 
     /// The number of operations in the queue at this moment. O(1).
-    @available(*, deprecated, message: "A snapshot is out of date at once. Use progress or addBarrierBlock.")
+    @available(
+        *, deprecated, message: "The number is out of date at once. Use snapshot(), progress or addBarrierBlock(_:)"
+    )
     public final var operationCount: Int {
         noteRead(\.operationCount)
         return withState { $0.machine.schedule.operationCount }

@@ -135,7 +135,7 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .resourceLine(let name, let first):
             "waits behind \(first), which requested '\(name)' earlier and waits as well"
         case .exclusion(let name, let holder):
-            "waits to run exclusively as '\(name)'" + (holder.map { ", like \($0), which runs" } ?? "")
+            "waits for the exclusive name '\(name)'" + (holder.map { ", which \($0) holds" } ?? "")
         case .capacity(let queue): "waits for capacity in queue '\(queue)', which is full"
         case .key(let key): "waits for its turn under key '\(key)'"
         case .rateLimit(let queue): "waits for a permit of the rate limit of queue '\(queue)'"

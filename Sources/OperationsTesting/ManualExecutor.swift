@@ -43,7 +43,14 @@ public final class ManualExecutor: TaskExecutor {
     }
 
     /// Returns a new queue that runs on this executor.
-    public func makeQueue() -> OperationQueue { OperationQueue(on: host) }
+    public func makeQueue(
+        name: String? = nil, maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount
+    ) -> OperationQueue {
+        let queue = OperationQueue(on: host)
+        queue.name = name
+        queue.maxConcurrentOperationCount = maxConcurrentOperationCount
+        return queue
+    }
 
     /// Starts a task on this executor.
     @discardableResult

@@ -6,19 +6,21 @@ extension OperationQueue {
     /// Limits for keys restrict how many operations of a key run at a time. See ``setLimitPerKey(_:)`` and
     /// ``setLimit(_:forKey:)``.
     /// Operations of different keys with the same priority start in turn. Operations of one key start in the queue's
-    /// usual order. Operations without a key bypass the rotation.
+    /// usual order. Operations without a key (nil) bypass the rotation.
     ///
     /// The call stops the process if the operation is in a queue, executes or has finished. The call also stops the process if
     /// the queue has a capacity and is full. ``tryAddOperation(_:limitKey:)`` throws an error instead.
-    public final func addOperation(_ operation: Operation, limitKey key: String) {
+    public final func addOperation(_ operation: Operation, limitKey key: String?) {
+        // A subclass may override the addition without a key.
+        guard let key else { return addOperation(operation) }
         stopOnMisuse { () throws(OperationError) in try add(operation, key: key) }
     }
 
     /// Adds an operation under a key, like `addOperation(_:limitKey:)`, and throws an error on misuse.
     ///
     /// - Throws: `OperationError`. The call has changed nothing then.
-    public final func tryAddOperation(_ operation: Operation, limitKey key: String) throws(OperationError) {
-        try add(operation, key: key)
+    public final func tryAddOperation(_ operation: Operation, limitKey key: String?) throws(OperationError) {
+        if let key { try add(operation, key: key) } else { try tryAddOperation(operation) }
     }
 
     /// Limits how many operations of each key run at a time. `nil` removes the limit: the keys still take turns.

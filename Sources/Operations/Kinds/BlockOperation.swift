@@ -42,6 +42,12 @@ open class BlockOperation: Operation, @unchecked Sendable {
         withUnsafeMutablePointer(to: &blocks) { $0.initialize(to: .one(block)) }
     }
 
+    /// Creates an operation with a name, which texts about the operation contain, and one block.
+    public convenience init(name: String, block: @escaping @Sendable () -> Void) {
+        self.init(block: block)
+        self.name = name
+    }
+
     deinit {
         switch blocks {
         case .none, .taken: break

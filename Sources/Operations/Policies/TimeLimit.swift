@@ -39,7 +39,7 @@ extension Operation {
     ///
     /// - Throws: `OperationError.lateGate`. The call has changed nothing then.
     public final func trySetDeadline<C: Clock>(_ deadline: C.Instant, clock: C) throws(OperationError) {
-        let limit = TimeLimit(isFromStart: false, failure: .deadline("\(deadline)")) {
+        let limit = TimeLimit(isFromStart: false, failure: .deadline) {
             { try await clock.sleepFully(until: deadline) }
         }
         try changeGate(orNew: TimeLimitGate()) { $0.limits.append(limit) }
@@ -56,13 +56,13 @@ extension Operation {
 public enum OperationTimeout: Error, Equatable, Sendable, CustomStringConvertible {
     /// The operation had not finished this long after its start.
     case timeout(Duration)
-    /// The operation had not finished at this instant.
-    case deadline(String)
+    /// The operation had not finished at its deadline.
+    case deadline
 
     public var description: String {
         switch self {
         case .timeout(let limit): "the operation had not finished \(limit) after its start"
-        case .deadline(let instant): "the operation had not finished by \(instant)"
+        case .deadline: "the operation had not finished by its deadline"
         }
     }
 }

@@ -21,7 +21,7 @@ extension OperationQueue {
         limitKey key: String? = nil, timeout: Duration? = nil, _ body: @escaping @Sendable () async throws -> Success
     ) -> TaskOperation<Success> {
         let operation = Self.task(name, priority, dependencies, timeout, body)
-        if let key { addOperation(operation, limitKey: key) } else { addOperation(operation) }
+        addOperation(operation, limitKey: key)
         return operation
     }
 
@@ -42,7 +42,7 @@ extension OperationQueue {
         let (operation, wait) = (Self.task(name, priority, dependencies, timeout, body), TaskWait())
         try checkSuspension(for: operation)
         return try await withTaskCancellationHandler {
-            if let key { try tryAddOperation(operation, limitKey: key) } else { try tryAddOperation(operation) }
+            try tryAddOperation(operation, limitKey: key)
             // A task of normal priority would raise an operation of low priority again.
             return try await operation.value(
                 for: wait, raises: priority.rawValue >= Operation.QueuePriority.normal.rawValue)

@@ -110,7 +110,10 @@ struct RandomProgram: Sendable {
         }
         // Without service levels: an operation that awaits another would lend its level.
         for number in plans.indices.dropFirst() where features[12] && !features[8] && plans[number].kind == .task {
-            if random.chance(50) { plans[number].awaited = random.below(number) }
+            let awaited = random.below(number)
+            // Work that pauses needs its resources to continue, also to end after a cancellation. An operation that holds them and
+            // awaits it would wait for ever.
+            if random.chance(50), plans[awaited].kind != .pausing { plans[number].awaited = awaited }
         }
         for number in plans.indices {
             for _ in 0..<random.below(4) { calls.append(call(features, &random, inWork: false)) }

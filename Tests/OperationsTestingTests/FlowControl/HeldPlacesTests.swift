@@ -39,7 +39,7 @@ struct HeldPlacesTests {
                 }, "\(report)")
         }
         let path = other.explain(needy).description
-        #expect(path.contains(count == 1 ? "TaskOperation<()> 'holder 1'" : "units of 'memory'"), "\(path)")
+        #expect(path.contains(count == 1 ? "TaskOperation 'holder 1'" : "units of 'memory'"), "\(path)")
         // More units end the stall.
         pool.setCapacity(2 * count, of: "memory")
         #expect(other.stallReport() == nil)

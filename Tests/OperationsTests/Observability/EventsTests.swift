@@ -52,8 +52,8 @@ import Testing
                 if finished == 3 { break }
             }
         }
-        #expect(notified["TaskOperation<()> 'first'"] == ["added", "ready", "started", "finished succeeded"])
-        #expect(notified["TaskOperation<()> 'second'"] == ["added", "ready", "started", "finished failed: expected"])
+        #expect(notified["TaskOperation 'first'"] == ["added", "ready", "started", "finished succeeded"])
+        #expect(notified["TaskOperation 'second'"] == ["added", "ready", "started", "finished failed: expected"])
         #expect(notified["BlockOperation 'third'"] == ["added", "ready", "started", "finished succeeded"])
     }
 
@@ -106,7 +106,7 @@ import Testing
             if case .finished = event.kind { finished += 1 }
             if finished == 2 { break }
         }
-        #expect(cancelled.sorted() == ["TaskOperation<()> 'running'", "TaskOperation<()> 'waiting'"])
+        #expect(cancelled.sorted() == ["TaskOperation 'running'", "TaskOperation 'waiting'"])
     }
 
     @Test func `a cancellation that is announced several times is one event`() async {

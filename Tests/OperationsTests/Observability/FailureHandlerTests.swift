@@ -25,7 +25,7 @@ import Testing
         await OperationQueue.settleAsync()
         #expect(
             notified.entries
-                == ["TaskOperation<()> 'unseen' in 'careless' failed, and its error was never read: expected"])
+                == ["TaskOperation 'unseen' in 'careless' failed, and its error was never read: expected"])
         withExtendedLifetime(block) {}
     }
 

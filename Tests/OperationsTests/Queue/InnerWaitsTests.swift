@@ -386,7 +386,7 @@ import Glibc
             return OperationQueue.current?.explain(awaited).reasons
         }
         await begun.pass()
-        let expected: [WaitingReason] = [.executing, .awaits("TaskOperation<()> 'awaited'")]
+        let expected: [WaitingReason] = [.executing, .awaits("TaskOperation 'awaited'")]
         while queue.explain(operation).reasons != expected { await Task.yield() }
         mayEnd.open()
         await operation.waitUntilFinished()

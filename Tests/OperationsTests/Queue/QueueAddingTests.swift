@@ -233,9 +233,49 @@ import Testing
             released.pass()
         }
     }
+
+    @Test func `a queue, a block and an addition take a name`() {
+        let queue = OperationQueue(name: "work", maxConcurrentOperationCount: 1)
+        #expect(queue.name == "work" && queue.maxConcurrentOperationCount == 1)
+        #expect(
+            OperationQueue(name: "other").maxConcurrentOperationCount
+                == OperationQueue.defaultMaxConcurrentOperationCount)
+        queue.isSuspended = true
+        let order = Journal<String>()
+        let last = BlockOperation(name: "last") { order.append("last") }
+        let first = queue.addOperation(name: "first", priority: .low) { order.append("first") }
+        let second = queue.addOperation(name: "second", priority: .high, after: [first]) { order.append("second") }
+        last.addDependency(second)
+        queue.addOperation(last)
+        #expect([first, second, last].map(\.name) == ["first", "second", "last"])
+        #expect(first.queuePriority == .low && second.dependencies == [first])
+        #expect(
+            queue.explain(second).description == "BlockOperation 'second': waits for BlockOperation 'first'; "
+                + "queue 'work' is suspended; set isSuspended to false")
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(order.entries == ["first", "second", "last"])
+    }
+
+    @Test func `an addition with a key that is nil is one without a key, also to a subclass`() throws {
+        final class Counting: OperationQueue, @unchecked Sendable {
+            let added = Journal<String>()
+            override func addOperation(_ op: Operations.Operation) {
+                added.append(op.name ?? "")
+                super.addOperation(op)
+            }
+        }
+        let queue = Counting()
+        let key: String? = nil
+        queue.addOperation(BlockOperation(name: "plain") {}, limitKey: key)
+        try queue.tryAddOperation(BlockOperation(name: "tried") {}, limitKey: key)
+        queue.addOperation(name: "closure", limitKey: key) {}
+        queue.addTask(name: "task", limitKey: key) {}
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(queue.added.entries == ["plain", "closure", "task"])
+    }
 }
 
-/// Opens a gate when it is released.
 private final class WatchedQueue: OperationQueue, @unchecked Sendable {
     private let gone: Gate
 

@@ -29,8 +29,8 @@ import Testing
             .resourceLine(name: "gpu", behind: "Operation 'a'"),
             "waits behind Operation 'a', which requested 'gpu' earlier and waits as well"
         ),
-        (.exclusion("x", heldBy: "Operation 'a'"), "waits to run exclusively as 'x', like Operation 'a', which runs"),
-        (.exclusion("x", heldBy: nil), "waits to run exclusively as 'x'"),
+        (.exclusion("x", heldBy: "Operation 'a'"), "waits for the exclusive name 'x', which Operation 'a' holds"),
+        (.exclusion("x", heldBy: nil), "waits for the exclusive name 'x'"),
         (.capacity(queue: "q"), "waits for capacity in queue 'q', which is full"),
         (.key("host"), "waits for its turn under key 'host'"),
         (.rateLimit(queue: "q"), "waits for a permit of the rate limit of queue 'q'"),

@@ -246,7 +246,7 @@ import Testing
         timed.addCondition(.notBefore(clock.now + .milliseconds(5), clock: clock))
         let retried = TaskOperation {
             try await RetryPolicy(retries: 2, backoff: .constant(.milliseconds(5))).run { attempt in
-                if attempt < 3 { throw OperationTimeout.deadline("attempt \(attempt)") }
+                if attempt < 3 { throw OperationTimeout.timeout(.seconds(attempt)) }
             }
         }
         let sleeping = TaskOperation { try await OperationClock().sleep(for: .milliseconds(5)) }
