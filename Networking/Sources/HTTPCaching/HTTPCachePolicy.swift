@@ -5,14 +5,14 @@
 public struct HTTPCachePolicy: Codable, Hashable, Sendable {
     /// The rules for serving a stored response and for sending a request to the server.
     public enum Reading: String, Codable, Hashable, Sendable, CaseIterable {
-        /// RFC 9111, with the `Cache-Control` and `Pragma` of the request.
+        /// RFC 9111 and RFC 5861, with the `Cache-Control` and `Pragma` of the request.
         case standard
         /// The request neither reads nor writes the cache. An unsafe request still invalidates stored responses, as RFC
         /// 9111 requires.
         case ignore
         /// The cache always revalidates a stored response with the server.
         case revalidate
-        /// RFC 9111, without the `Cache-Control` and `Pragma` of the request.
+        /// RFC 9111 and RFC 5861, without the `Cache-Control` and `Pragma` of the request.
         case askIfStale
         /// The cache serves a stored response of any age and never sends the request. Without a stored response the
         /// request fails with `notInCache`.
@@ -42,16 +42,36 @@ public struct HTTPCachePolicy: Codable, Hashable, Sendable {
     public var maxAge: Duration?
     /// The place where the cache stores the response.
     public var retention: Retention
+    /// Whether the cache serves a stale response at once within the time that the server permits by
+    /// `stale-while-revalidate` (RFC 5861 §3). Meanwhile a request in the background revalidates the stored response. The
+    /// default is true.
+    ///
+    /// The property applies to `Reading.standard` and `Reading.askIfStale` without `maxAge`. If false, a stale response
+    /// waits for its revalidation.
+    public var allowsStaleWhileRevalidate: Bool
 
     /// Creates a policy. The default follows RFC 9111 and stores responses on disk.
     public init(
         _ reading: Reading = .standard, fallsBackOnFailure: Bool = false, maxAge: Duration? = nil,
-        retention: Retention = .permanent
+        retention: Retention = .permanent, allowsStaleWhileRevalidate: Bool = true
     ) {
         self.reading = reading
         self.fallsBackOnFailure = fallsBackOnFailure
         self.maxAge = maxAge
         self.retention = retention
+        self.allowsStaleWhileRevalidate = allowsStaleWhileRevalidate
+    }
+
+    /// Decodes a policy. A policy that was saved without `allowsStaleWhileRevalidate` gets the default.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try container.decode(Reading.self, forKey: .reading),
+            fallsBackOnFailure: try container.decode(Bool.self, forKey: .fallsBackOnFailure),
+            maxAge: try container.decodeIfPresent(Duration.self, forKey: .maxAge),
+            retention: try container.decode(Retention.self, forKey: .retention),
+            allowsStaleWhileRevalidate: try container.decodeIfPresent(
+                Bool.self, forKey: .allowsStaleWhileRevalidate) ?? true)
     }
 
     /// A policy that follows RFC 9111 and stores responses on disk.

@@ -83,6 +83,7 @@ extension HTTPCache {
         switch await answer(to: request, policy: policy, now: now) {
         case .serve(let cached):
             (try? await cached.body.data()).map { String(decoding: $0, as: UTF8.self) } ?? "unreadable"
+        case .serveAndRevalidate: "revalidating"
         case .load(let load): load.adding.isEmpty ? "load" : "check"
         case .refuse(let refusal): "\(refusal)"
         }

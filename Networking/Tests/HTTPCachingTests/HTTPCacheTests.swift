@@ -98,7 +98,7 @@ import TestSupport
         await cache.load(get(), answer(200, control, "ETag: \"a\"", "Set-Cookie: id=1", "X-A: 1"))
         func head(at now: Date) async -> HTTPFields? {
             switch await cache.answer(to: get(), policy: policy, now: now) {
-            case .serve(let served): served.response.headerFields
+            case .serve(let served), .serveAndRevalidate(let served, _): served.response.headerFields
             case .load(let load): (load.stored ?? load.fallback(at: now))?.response.headerFields
             case .refuse: nil
             }
@@ -280,5 +280,72 @@ import TestSupport
         }
         let fallback = try #require(other.fallback(at: at(9999)))
         #expect(try await fallback.body.data() == Data("body".utf8) && !fallback.isFresh)
+    }
+
+    // MARK: - Revalidation in the background
+
+    private static let window = "Cache-Control: max-age=60, stale-while-revalidate=30"
+
+    private func revalidation(
+        _ cache: HTTPCache, _ request: HTTPRequest = get(), at now: Date
+    ) async -> CacheRevalidation? {
+        guard
+            case .serveAndRevalidate(let served, let revalidation) = await cache.answer(
+                to: request, now: now),
+            let body = try? await served.body.data(), body == Data("body".utf8), !served.isFresh
+        else { return nil }
+        return revalidation
+    }
+
+    @Test(arguments: Place.allCases)
+    func `a stored response has one revalidation at a time, and is served meanwhile`(place: Place)
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let cache = try cache(place, directory)
+        await cache.load(get(), answer(200, Self.window, "ETag: \"a\""))
+        await cache.load(get("/b"), answer(200, Self.window))
+        var first = await revalidation(cache, at: at(70))
+        #expect(first?.load.adding == fields("If-None-Match: \"a\"") && first?.load.stored?.size == 0)
+        for _ in 0..<3 { #expect(await cache.outcome(get(), at: at(70)) == "body") }
+        let other = await revalidation(cache, get("/b"), at: at(70))
+        #expect(other?.load.adding == [:], "another response has a revalidation of its own")
+        first = nil
+        first = await revalidation(cache, at: at(70))
+        #expect(first != nil, "the next one, after a failure")
+        #expect(
+            await cache.outcome(get(), at: at(91)) == "check", "outside of the window, requests wait")
+    }
+
+    @Test func `a 304 and a 200 to a revalidation change the stored response`() async throws {
+        let cache = HTTPCache.inMemory()
+        await cache.load(get(), answer(200, Self.window, "ETag: \"a\""))
+        var first: CacheRevalidation? = try #require(await revalidation(cache, at: at(70)))
+        let old = try #require(first?.load.stored)
+        _ = await cache.refresh(
+            old, with: answer(304), to: get(), requestTime: at(71), responseTime: at(71))
+        first = nil
+        #expect(await cache.outcome(get(), at: at(130)) == "body")
+        let second = try #require(await revalidation(cache, at: at(132)))
+        let new = await cache.received(
+            answer(200, "Cache-Control: max-age=60"), to: get(), requestTime: at(132),
+            responseTime: at(132),
+            since: second.load.ticket)
+        await new?.write(Array("new".utf8))
+        await new?.finish(now: at(132))
+        #expect(await cache.outcome(get(), at: at(191)) == "new")
+    }
+
+    @Test func `a response to a revalidation from before a change is not stored`() async throws {
+        let cache = HTTPCache.inMemory()
+        await cache.load(get(), answer(200, Self.window))
+        let revalidation = try #require(await revalidation(cache, at: at(70)))
+        await cache.remove("https://example.com/a")
+        let writer = await cache.received(
+            answer(200, Self.window), to: get(), requestTime: at(70), responseTime: at(70),
+            since: revalidation.load.ticket)
+        await writer?.write(Array("old".utf8))
+        #expect(await writer?.finish(now: at(70)) != true)
+        #expect(await cache.outcome(get(), at: at(70)) == "load")
     }
 }

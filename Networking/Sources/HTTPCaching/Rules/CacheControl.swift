@@ -58,6 +58,8 @@ package struct CacheControl: Equatable, Sendable {
     package var maxStale: Int? { seconds("max-stale", missing: .max, invalid: 0).min() }
     /// The time in seconds after the end of the lifetime, or 0 if the number is invalid.
     package var staleIfError: Int? { seconds("stale-if-error", invalid: 0).min() }
+    /// The time in seconds after the end of the lifetime, or 0 if the number is invalid.
+    package var staleWhileRevalidate: Int? { seconds("stale-while-revalidate", invalid: 0).min() }
 
     /// Returns the number of each occurrence of the directive.
     private func seconds(_ name: String, missing: Int? = nil, invalid: Int) -> [Int] {

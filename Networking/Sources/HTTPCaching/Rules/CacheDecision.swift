@@ -6,6 +6,9 @@ package import HTTPTypes
 package enum CacheDecision: Equatable, Sendable {
     /// Serve the stored response without a request to the server.
     case serve
+    /// Serve the stored response at once. A request in the background with these additional fields revalidates it (RFC
+    /// 5861 §3).
+    case serveAndRevalidate(adding: HTTPFields)
     /// Send the request with these additional fields. Without additional fields, the request is unconditional. If the
     /// request fails before `fallbackUntil`, the transport may serve the stored response.
     case load(adding: HTTPFields, fallbackUntil: Date? = nil)
@@ -70,15 +73,19 @@ private struct Question {
     }
 
     func answer(_ stored: StoredResponse) -> CacheDecision {
+        // The cache does not make a HEAD request conditional, because its 200 has the same information as a 304.
+        let conditions = request.method == .get ? stored.conditions : [:]
         switch policy.reading {
         case .onlyIfCached, .returnCacheElseLoad: return .serve
         case .loadOnlyIfNotCached: return .refuse(.alreadyCached)
         case .ignore, .revalidate: break
-        case .standard, .askIfStale: if mayServe(stored) { return .serve }
+        case .standard, .askIfStale:
+            if mayServeWhileRevalidating(stored) {
+                return asked.onlyIfCached ? .serve : .serveAndRevalidate(adding: conditions)
+            }
+            if mayServe(stored) { return .serve }
         }
         if asked.onlyIfCached { return .refuse(.notInCache) }
-        // The cache does not make a HEAD request conditional, because its 200 has the same information as a 304.
-        let conditions = request.method == .get ? stored.conditions : [:]
         return .load(adding: conditions, fallbackUntil: fallbackEnd(stored))
     }
 
@@ -96,6 +103,21 @@ private struct Question {
         if freshness.isFresh { return true }
         guard let maxStale = asked.maxStale, !control.mustRevalidate else { return false }
         return freshness.staleness <= Double(maxStale)
+    }
+
+    /// Whether the cache may serve the stale response while a request in the background revalidates it (RFC 5861 §3).
+    private func mayServeWhileRevalidating(_ stored: StoredResponse) -> Bool {
+        let control = stored.control
+        guard policy.allowsStaleWhileRevalidate, policy.maxAge == nil, let window = control.staleWhileRevalidate,
+            window > 0, !control.noCache, !control.mustRevalidate, !asked.noCache
+        else { return false }
+        let freshness = Freshness(of: stored, at: now)
+        guard !freshness.isFresh, freshness.staleness <= Double(window) else { return false }
+        // The response to a request with no-store cannot replace the stored response.
+        if CacheControl(ofRequest: request.headerFields).noStore { return false }
+        // The limits of the request have precedence over the window.
+        let isLimited = asked.maxAge != nil || asked.minFresh != nil || asked.maxStale != nil
+        return !isLimited || mayServe(stored)
     }
 
     /// Returns the time until which the stored response may replace a failed response (RFC 5861 §4), or nil.

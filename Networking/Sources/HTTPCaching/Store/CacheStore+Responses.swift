@@ -33,10 +33,28 @@ extension CacheStore {
             }
             let response = CachedResponse(
                 found.stored, entry: found.entry, in: found.shelf, body: body, ownMaxAge: policy.maxAge, now: now)
-            guard decision == .serve else { return .load(CacheLoad(decision, response)) }
+            if case .load = decision { return .load(CacheLoad(decision, response)) }
             _ = use(found.shelf) { try $0.used(found.entry.id, at: now) }
-            return .serve(response)
+            guard case .serveAndRevalidate(let adding) = decision,
+                let revalidation = revalidation(of: response, adding: adding, policy, now)
+            else { return .serve(response) }
+            return .serveAndRevalidate(response, revalidation)
         }
+    }
+
+    /// Returns the revalidation of a served response; nil if the response is being revalidated already.
+    private func revalidation(
+        of served: CachedResponse, adding: HTTPFields, _ policy: HTTPCachePolicy, _ now: Date
+    ) -> CacheRevalidation? {
+        let claim = RevalidationClaims.Claim(shelf: served.shelf, entry: served.entry.id)
+        guard revalidations.begin(claim) else { return nil }
+        // The request may wait for long, and must not keep the body in memory meanwhile.
+        let stored = CachedResponse(
+            served.stored, entry: served.entry, in: served.shelf, body: CachedBody(Data()), ownMaxAge: nil, now: now)
+        let load = CacheLoad(
+            adding: adding, stored: adding.isEmpty ? nil : stored, standIn: nil, fallbackUntil: nil,
+            ticket: ticket(shelf(policy.retention)))
+        return CacheRevalidation(load, claim, in: revalidations)
     }
 
     /// Returns the most recent stored response that matches the request (RFC 9111 §4).
@@ -127,7 +145,7 @@ extension CacheStore {
 extension CacheDecision {
     fileprivate var needsBody: Bool {
         switch self {
-        case .serve: true
+        case .serve, .serveAndRevalidate: true
         case .refuse: false
         case .load(let adding, let fallbackUntil): !adding.isEmpty || fallbackUntil != nil
         }

@@ -25,6 +25,7 @@ actor CacheStore {
     nonisolated let files: BodyFiles?
     nonisolated let step: CacheStepHook
     nonisolated let report: @Sendable (HTTPCacheError) -> Void
+    let revalidations = RevalidationClaims()
 
     private var disk: CacheIndex?
     private var session: CacheIndex?

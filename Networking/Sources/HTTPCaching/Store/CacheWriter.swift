@@ -35,8 +35,14 @@ package actor CacheWriter {
         self.ticket = ticket
     }
 
-    /// Adds bytes. The call returns immediately after the writer has given up the response.
-    package func write(_ bytes: some Collection<UInt8> & Sendable) {
+    /// Adds bytes. Returns whether the writer still intends to store the response.
+    @discardableResult
+    package func write(_ bytes: some Collection<UInt8> & Sendable) -> Bool {
+        append(bytes)
+        return !isOver
+    }
+
+    private func append(_ bytes: some Collection<UInt8>) {
         guard !isOver else { return }
         let start = buffer.count
         buffer.append(contentsOf: bytes)

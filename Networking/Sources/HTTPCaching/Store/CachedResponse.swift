@@ -36,6 +36,8 @@ package struct CachedResponse: Sendable {
 package enum CacheAnswer: Sendable {
     /// Serve this response.
     case serve(CachedResponse)
+    /// Serve this response, and revalidate it in the background.
+    case serveAndRevalidate(CachedResponse, CacheRevalidation)
     /// Send the request.
     case load(CacheLoad)
     /// Fail the request with `notInCache` or `alreadyCached`.
@@ -66,4 +68,38 @@ package struct CacheLoad: Sendable {
     package func fallback(at now: Date) -> CachedResponse? {
         fallbackUntil.map { now <= $0 } == true ? standIn : nil
     }
+}
+
+/// The revalidation of a stored response in the background. The cache starts no other one of the same response while the
+/// object exists.
+package final class CacheRevalidation: Sendable {
+    /// The way to load the response. Its stored response has no body.
+    package let load: CacheLoad
+    private let claim: RevalidationClaims.Claim
+    private let claims: RevalidationClaims
+
+    init(_ load: CacheLoad, _ claim: RevalidationClaims.Claim, in claims: RevalidationClaims) {
+        (self.load, self.claim, self.claims) = (load, claim, claims)
+    }
+
+    deinit { claims.end(claim) }
+}
+
+/// The stored responses that are being revalidated in the background.
+final class RevalidationClaims: @unchecked Sendable {
+    // Sendable: the lock guards the set.
+
+    /// The identity of a stored response.
+    struct Claim: Hashable, Sendable {
+        let shelf: CacheStore.Shelf
+        let entry: Int64
+    }
+
+    private let lock = NSLock()
+    private var claimed: Set<Claim> = []
+
+    /// Returns whether the response was not being revalidated. If so, it is from now on.
+    func begin(_ claim: Claim) -> Bool { lock.withLock { claimed.insert(claim).inserted } }
+
+    func end(_ claim: Claim) { _ = lock.withLock { claimed.remove(claim) } }
 }

@@ -84,6 +84,10 @@ public final class HTTPClientQueue: Sendable {
         batches.maxConcurrentOperationCount = .max
     }
 
+    deinit {
+        for case let revalidation as RevalidationOperation in queue.operations { revalidation.cancel() }
+    }
+
     /// The default fields. A request that has a field of the same name keeps its own. With a base, `Authorization`,
     /// `Proxy-Authorization`, `Cookie` and the ``credentialFields`` go to the base's origin only.
     public var fields: HTTPFields {
@@ -248,7 +252,11 @@ public final class HTTPClientQueue: Sendable {
         operation.transfer.addListener { [weak events, weak ledger, unowned operation] kind, url in
             // Another queue may have taken the operation meanwhile. Do not report its events here.
             guard ledger?.noted(kind, of: operation) == true else { return }
-            events?.send(HTTPEvent(kind: kind, url: url))
+            let isRevalidation = operation is RevalidationOperation
+            events?.send(HTTPEvent(kind: kind, url: url, isRevalidation: isRevalidation))
+        }
+        if session.configuration.cache != nil {
+            operation.transfer.background = { [weak self] in self?.revalidate($0) }
         }
         do {
             guard hasTurns else { return try queue.tryAddOperation(operation) }
@@ -258,5 +266,11 @@ public final class HTTPClientQueue: Sendable {
             ledger.refused(operation)
             throw error
         }
+    }
+
+    /// Adds a request in the background. A full queue takes none, because it might remove another request in exchange.
+    private func revalidate(_ operation: HTTPOperation) {
+        guard queue.operationCount < queue.capacity ?? .max else { return }
+        add(operation)
     }
 }

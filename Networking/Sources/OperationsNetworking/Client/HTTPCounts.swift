@@ -4,7 +4,7 @@ import Operations
 /// The number of requests of an `HTTPClientQueue` by state.
 ///
 /// Requests that share a transfer count as one. Each request that joins a transfer adds 1 to `coalesced`. Downloads, batch
-/// members, and the HEAD requests of batches count like all other requests.
+/// members, the HEAD requests of batches, and revalidations in the background count like all other requests.
 public struct HTTPCounts: Sendable, Hashable {
     /// Requests that wait for a slot or for a retry.
     public internal(set) var waiting = 0

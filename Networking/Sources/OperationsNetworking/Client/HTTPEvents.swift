@@ -20,6 +20,9 @@ public struct HTTPEvent: Sendable {
     public let kind: Kind
     /// The address, without user name and password.
     public let url: String
+    /// Whether the client itself made the request, to revalidate a response that the cache had served. See
+    /// `HTTPCachePolicy.allowsStaleWhileRevalidate`.
+    public let isRevalidation: Bool
 }
 
 extension HTTPClientQueue {

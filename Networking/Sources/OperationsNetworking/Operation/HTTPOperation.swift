@@ -29,9 +29,10 @@ public class HTTPOperation: AsyncOperation, @unchecked Sendable {
     public final var session: HTTPSession { transfer.session }
 
     init(
-        _ request: HTTPRequestDescription, session: HTTPSession, sink: any BodySink, source: HTTPBodySource? = nil
+        _ request: HTTPRequestDescription, session: HTTPSession, sink: any BodySink, source: HTTPBodySource? = nil,
+        _ revalidation: Revalidation? = nil
     ) {
-        transfer = Transfer(request, session: session, sink: sink, source: source)
+        transfer = Transfer(request, session: session, sink: sink, source: source, revalidation)
         super.init()
     }
 
@@ -110,9 +111,12 @@ public class HTTPOperation: AsyncOperation, @unchecked Sendable {
             transfer.finish(nil)
         } catch {
             transfer.finish(error is CancellationError ? cancellation : error)
-            throw error
+            if reportsFailure { throw error }
         }
     }
+
+    /// Whether the operation fails if its transfer fails.
+    var reportsFailure: Bool { true }
 
     /// Finishes the transfer of an operation that was cancelled before it began.
     public final override func runWasSkipped() { transfer.finish(cancellation) }

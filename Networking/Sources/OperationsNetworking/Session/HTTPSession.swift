@@ -15,6 +15,8 @@ public final class HTTPSession: Sendable {
     let throttle: Throttle
     let watch: HTTPWatch
     private let changes = Locked(0)
+    /// The requests in the background that belong to no client; nil without a cache, and in the background itself.
+    private let revalidations: OperationQueue?
 
     /// Creates a session.
     public init(_ configuration: Configuration = Configuration()) {
@@ -23,12 +25,42 @@ public final class HTTPSession: Sendable {
         ticker = configuration.ticker
         throttle = Throttle(rate: configuration.bandwidth, ticker: ticker)
         watch = HTTPWatch(ticker)
+        revalidations = configuration.cache == nil ? nil : Self.revalidationQueue()
         if !configuration.trust.isVerificationOn {
             warn("an HTTPSession verifies no certificates: others on the network can read and change its data")
         }
     }
 
-    deinit { watch.close() }
+    /// Creates a session for a request in the background. It shares the connections and caps of another session, but does not
+    /// keep that session in use.
+    init(inBackgroundOf session: HTTPSession) {
+        configuration = session.configuration
+        connections = session.connections
+        ticker = session.ticker
+        throttle = session.throttle
+        watch = HTTPWatch(ticker)
+        revalidations = nil
+    }
+
+    deinit {
+        watch.close()
+        revalidations?.cancelAllOperations()
+    }
+
+    private static func revalidationQueue() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.name = "HTTP revalidations"
+        queue.maxConcurrentOperationCount = 4
+        queue.setLimitPerKey(1)
+        queue.inheritsTaskContext = false
+        return queue
+    }
+
+    /// Runs a request in the background that belongs to no client.
+    func revalidate(_ operation: HTTPOperation) {
+        try? revalidations?.tryAddOperation(
+            operation, limitKey: operation.transfer.address?.origin.description ?? "")
+    }
 
     /// The shared session, with the default configuration.
     public static let shared = HTTPSession()

@@ -55,6 +55,11 @@ extension Transfer {
         report(.response(head))
         let writer =
             reply.storing == nil ? nil : await cacheWriter(for: reply, length: length, isDecoded: decoder != nil)
+        if writer == nil, revalidation != nil {
+            // The body has no other use.
+            try await discard(reply.body)
+            return .complete
+        }
         do {
             switch reply.body {
             case .cache(let stored): try await take(stored)
@@ -153,7 +158,10 @@ extension Transfer {
 
     private func take(_ bytes: ByteBuffer, _ writer: CacheWriter? = nil) async throws {
         // A slow disk is no reason for a time limit.
-        if let writer { await waitingForOthers { await writer.write(bytes.readableBytesView) } }
+        if let writer {
+            let isStored = await waitingForOthers { await writer.write(bytes.readableBytesView) }
+            if !isStored, revalidation != nil { throw CancellationError() }
+        }
         let count = Int64(bytes.readableBytes)
         let now = session.ticker.now()
         record.withLock { record in

@@ -120,10 +120,17 @@ extension Transfer {
     private func reply(_ course: Course, _ cache: HTTPCache) async throws -> Reply {
         let (request, policy) = (known(course), self.request.cachePolicy)
         let load: CacheLoad
-        switch await waitingForOthers({ await cache.answer(to: request, policy: policy) }) {
-        case .serve(let response): return Reply(response)
-        case .refuse(let refusal): throw TransferFailure(refusal.reason)
-        case .load(let answer): load = answer
+        if let revalidation {
+            load = revalidation.cached.load
+        } else {
+            switch await waitingForOthers({ await cache.answer(to: request, policy: policy) }) {
+            case .serve(let response): return Reply(response)
+            case .serveAndRevalidate(let response, let revalidation):
+                revalidate(revalidation, course)
+                return Reply(response)
+            case .refuse(let refusal): throw TransferFailure(refusal.reason)
+            case .load(let answer): load = answer
+            }
         }
         try checkNotStopped()
         var conditional = course.fields
@@ -140,6 +147,8 @@ extension Transfer {
             try await discard(reply.body)
             return Reply(stored)
         }
+        // A failing server says nothing about the response that the cache continues to serve (RFC 9111, section 4.3.3).
+        if revalidation != nil, reply.head.status.code >= 500 { return Reply(sent) }
         guard reply.head.status == .notModified, let stored = load.stored else { return reply }
         let now = Date()
         let fresh = await waitingForOthers {

@@ -29,6 +29,7 @@ extension Transfer {
             let credential = HTTPCredential.password(user: user, password: address.password ?? "")
             _ = course.authentication.sendUnasked(credential, to: .origin(address.origin))
         }
+        if let revalidation { course.authentication = revalidation.authentication }
         return course
     }
 
@@ -38,7 +39,8 @@ extension Transfer {
         let reply = try await reply(course)
         note(reply, at: address)
         // A 407 through a tunnel comes from the server, which must not get credentials of the proxy.
-        if reply.head.status == .proxyAuthenticationRequired, session.connections.forwards(address.origin),
+        if reply.head.status == .proxyAuthenticationRequired, revalidation == nil,
+            session.connections.forwards(address.origin),
             !reply.isFromCache
         {
             try await discard(reply.body)
@@ -187,7 +189,8 @@ extension Transfer {
         case .repeatWithNewNonce: return (true, nil)
         case .ask(let challenges):
             let asked = HTTPChallenge(challenges, from: peer)
-            guard let source = session.configuration.credentials else { return (false, nil) }
+            // A source may ask the user, and the program has not made this request.
+            guard revalidation == nil, let source = session.configuration.credentials else { return (false, nil) }
             let credential = try await waitingForOthers {
                 try await inTask { await source.credential(for: asked) }
             }

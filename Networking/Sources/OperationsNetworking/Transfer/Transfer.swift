@@ -21,7 +21,7 @@ final class Transfer: Sendable {
     let source: HTTPBodySource?
     /// The cap of the request. The session has another cap.
     private let throttle: Throttle?
-    private let control = Locked(Control())
+    private let control: Locked<Control>
 
     private struct Control {
         var state = TransferState()
@@ -32,6 +32,10 @@ final class Transfer: Sendable {
         /// The executor of the operation's task, which makes the attempt.
         var executor: (any TaskExecutor)?
         var listeners: [@Sendable (HTTPEvent.Kind, String) -> Void] = []
+        /// The response to revalidate, until the operation ends; nil in other transfers.
+        var revalidation: Revalidation?
+        /// Starts requests in the background; nil outside of clients.
+        var background: (@Sendable (HTTPOperation) -> Void)?
         /// The subscribers of the progress, notified on the thread that moves bytes; nil before the first subscriber.
         var subscribers: Broadcast<HTTPProgress>?
 
@@ -49,7 +53,11 @@ final class Transfer: Sendable {
         var limitExceeded: HTTPError.Limit? { if case .exceeded(let limit) = self { limit } else { nil } }
     }
 
-    init(_ request: HTTPRequestDescription, session: HTTPSession, sink: any BodySink, source: HTTPBodySource?) {
+    init(
+        _ request: HTTPRequestDescription, session: HTTPSession, sink: any BodySink, source: HTTPBodySource?,
+        _ revalidation: Revalidation?
+    ) {
+        control = Locked(Control(revalidation: revalidation))
         self.request = request
         self.source = source
         throttle = request.limits.bandwidth.map { Throttle(rate: $0, ticker: session.ticker) }
@@ -57,6 +65,15 @@ final class Transfer: Sendable {
         self.sink = sink
         address = HTTPAddress(request.url)
         record = Locked(TransferRecord(url: address?.redacted ?? HTTPAddress.redacted(request.url)))
+    }
+
+    /// The response to revalidate; nil in transfers that are not revalidations in the background.
+    var revalidation: Revalidation? { control.withLock { $0.revalidation } }
+
+    /// The client's function that starts requests in the background; nil outside of clients.
+    var background: (@Sendable (HTTPOperation) -> Void)? {
+        get { control.withLock { $0.background } }
+        set { control.withLock { $0.background = newValue } }
     }
 
     /// Returns the caps for one direction of one exchange.
@@ -130,7 +147,12 @@ final class Transfer: Sendable {
     func finish(_ failure: (any Error)?) {
         // Before the listeners are called: they may add requests that must see the change.
         if !request.method.isSafe { session.noteChange() }
-        control.withLock { $0.state.finish() }
+        // Before the listeners are called: they may add requests that revalidate the response again.
+        let revalidation = control.withLock { control in
+            control.state.finish()
+            return control.revalidation.take()
+        }
+        withExtendedLifetime(revalidation) {}
         if let failure { sink.abandon(failure) }
         report(.finished(failure))
         reportProgress()

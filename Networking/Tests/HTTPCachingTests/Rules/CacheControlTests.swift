@@ -51,6 +51,26 @@ import Testing
         #expect(control("stale-if-error=x").staleIfError == 0)
     }
 
+    @Test(
+        arguments: [
+            ("stale-while-revalidate=30", 30), ("STALE-While-Revalidate = \"30\"", 30),
+            ("max-age=5", nil),
+            ("stale-while-revalidate", 0), ("stale-while-revalidate=", 0),
+            ("stale-while-revalidate=x", 0),
+            ("stale-while-revalidate=-1", 0), ("stale-while-revalidate=1.5", 0),
+            ("stale-while-revalidate=1 2", 0),
+            ("stale-while-revalidate=9, stale-while-revalidate=5", 5),
+            ("stale-while-revalidate=9, stale-while-revalidate", 0),
+            ("stale-while-revalidate=9, stale-while-revalidate=x", 0),
+            ("x=\"stale-while-revalidate=9\"", nil),
+            ("stale-while-revalidate=99999999999999999999", 1 << 31),
+        ] as [(String, Int?)])
+    func `stale-while-revalidate is parsed, and an invalid number permits nothing`(
+        line: String, expected: Int?
+    ) {
+        #expect(control(line).staleWhileRevalidate == expected)
+    }
+
     @Test func `the most cautious of several equal directives wins, on one line or on several`() {
         #expect(control("max-age=9", "max-age=5", "max-age=7").maxAge == 5)
         #expect(control("min-fresh=5, min-fresh=9, min-fresh=7").minFresh == 9)

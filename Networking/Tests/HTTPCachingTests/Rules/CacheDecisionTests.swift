@@ -4,7 +4,9 @@ import HTTPTypes
 import Testing
 
 /// A decision without its fields and dates.
-private enum Verdict: String, Sendable { case serve, check, load, notInCache, alreadyCached }
+private enum Verdict: String, Sendable {
+    case serve, background, check, load, notInCache, alreadyCached
+}
 
 @Suite struct CacheDecisionTests {
     private static let tag = "ETag: \"a\""
@@ -14,6 +16,7 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
     ) -> Verdict {
         switch CacheDecision(request, policy: policy, stored: stored, now: at(now)) {
         case .serve: .serve
+        case .serveAndRevalidate: .background
         case .load(let adding, _): adding.isEmpty ? .load : .check
         case .refuse(.notInCache): .notInCache
         case .refuse(.alreadyCached): .alreadyCached
@@ -99,6 +102,101 @@ private enum Verdict: String, Sendable { case serve, check, load, notInCache, al
     func `the caller's ranges and conditions go to the server unchanged`(line: String) {
         #expect(verdict(get("/a", line), stored("max-age=60"), 1) == .load)
         #expect(verdict(get("/a", line), stored("max-age=60"), 1, .onlyIfCached) == .notInCache)
+    }
+
+    // MARK: - Revalidation in the background
+
+    @Test(
+        arguments: [
+            // (response's directives after max-age=60, request's fields, seconds later, verdict)
+            ("stale-while-revalidate=30", "", 59, .serve),
+            ("stale-while-revalidate=30", "", 60, .background),
+            ("stale-while-revalidate=30", "", 90, .background),
+            ("stale-while-revalidate=30", "", 90.5, .check),
+            ("stale-while-revalidate=30", "", 91, .check), ("", "", 60, .check),
+            ("stale-while-revalidate=0", "", 60, .check), ("stale-while-revalidate=x", "", 60, .check),
+            ("stale-while-revalidate", "", 60, .check),
+            ("stale-while-revalidate=30, stale-while-revalidate=5", "", 65, .background),
+            ("stale-while-revalidate=30, stale-while-revalidate=5", "", 66, .check),
+            ("stale-while-revalidate=30, stale-while-revalidate=x", "", 60, .check),
+            ("stale-while-revalidate=30, must-revalidate", "", 59, .serve),
+            ("stale-while-revalidate=30, must-revalidate", "", 70, .check),
+            ("stale-while-revalidate=30, no-cache", "", 70, .check),
+            ("stale-while-revalidate=30, no-cache=\"X\"", "", 70, .check),
+            ("stale-while-revalidate=30, proxy-revalidate", "", 70, .background),
+            ("stale-while-revalidate=30, immutable", "", 70, .background),
+            ("stale-while-revalidate=30", "Cache-Control: no-cache", 70, .check),
+            ("stale-while-revalidate=30", "Pragma: no-cache", 70, .check),
+            ("stale-while-revalidate=30", "Cache-Control: no-store", 70, .check),
+            ("stale-while-revalidate=30", "Cache-Control: max-age=0", 70, .check),
+            ("stale-while-revalidate=30", "Cache-Control: max-age=100", 70, .check),
+            ("stale-while-revalidate=30", "Cache-Control: max-age=x", 70, .check),
+            ("stale-while-revalidate=30", "Cache-Control: min-fresh=0", 60, .check),
+            ("stale-while-revalidate=30", "Cache-Control: min-fresh=1", 70, .check),
+            ("stale-while-revalidate=30", "Cache-Control: max-stale=10", 70, .background),
+            ("stale-while-revalidate=30", "Cache-Control: max-stale=10", 71, .check),
+            ("stale-while-revalidate=30", "Cache-Control: max-stale=100", 91, .serve),
+            ("stale-while-revalidate=30", "Cache-Control: max-age=100, max-stale", 70, .background),
+            ("stale-while-revalidate=30", "Cache-Control: only-if-cached", 70, .serve),
+            ("stale-while-revalidate=30", "Cache-Control: only-if-cached", 91, .notInCache),
+            ("stale-while-revalidate=30", "Range: bytes=0-1", 70, .load),
+            ("stale-while-revalidate=30", "If-None-Match: \"a\"", 70, .load),
+        ] as [(String, String, Double, Verdict)])
+    fileprivate func `a stale response is served within its window, unless the request or the response forbids it`(
+        response: String, request: String, now: Double, expected: Verdict
+    ) {
+        let response = stored(response.isEmpty ? "max-age=60" : "max-age=60, \(response)")
+        #expect(verdict(request.isEmpty ? get() : get("/a", request), response, now) == expected)
+    }
+
+    @Test(
+        arguments: [
+            // (policy, fresh, in the window, after the window)
+            (.default, .serve, .background, .check), (.askIfStale, .serve, .background, .check),
+            (.sessionOnly, .serve, .background, .check),
+            (.fallBackOnFailure, .serve, .background, .check),
+            (.revalidate, .check, .check, .check), (.ignore, .load, .load, .load),
+            (.onlyIfCached, .serve, .serve, .serve), (.returnCacheElseLoad, .serve, .serve, .serve),
+            (.loadOnlyIfNotCached, .alreadyCached, .alreadyCached, .alreadyCached),
+            (.maxAge(.seconds(10)), .check, .check, .check),
+            (.maxAge(.seconds(80)), .serve, .serve, .check),
+            (HTTPCachePolicy(allowsStaleWhileRevalidate: false), .serve, .check, .check),
+        ] as [(HTTPCachePolicy, Verdict, Verdict, Verdict)])
+    fileprivate func `two readings of the cache use the window of stale-while-revalidate`(
+        policy: HTTPCachePolicy, fresh: Verdict, inside: Verdict, after: Verdict
+    ) {
+        let response = stored("max-age=60, stale-while-revalidate=30")
+        #expect(verdict(get(), response, 59, policy) == fresh)
+        #expect(verdict(get(), response, 70, policy) == inside)
+        #expect(verdict(get(), response, 91, policy) == after)
+    }
+
+    @Test
+    func `a revalidation in the background has conditions, except for HEAD and without a validator`() {
+        let response = stored("max-age=60, stale-while-revalidate=30")
+        let conditions = fields("If-None-Match: \"a\"")
+        #expect(
+            CacheDecision(get(), policy: .default, stored: response, now: at(70))
+                == .serveAndRevalidate(adding: conditions))
+        #expect(
+            CacheDecision(get(method: .head), policy: .default, stored: response, now: at(70))
+                == .serveAndRevalidate(adding: [:]))
+        let plain = StoredResponse(
+            answer(200, "Cache-Control: stale-while-revalidate=30"), requestTime: origin,
+            responseTime: origin)
+        #expect(
+            CacheDecision(get(), policy: .default, stored: plain, now: at(30))
+                == .serveAndRevalidate(adding: [:]))
+        #expect(
+            CacheDecision(get(), policy: .default, stored: plain, now: at(31)) == .load(adding: [:]))
+    }
+
+    @Test func `a policy without a statement about stale-while-revalidate gets the default`() throws {
+        let saved = Data(
+            #"{"reading":"standard","fallsBackOnFailure":false,"retention":"permanent"}"#.utf8)
+        #expect(try JSONDecoder().decode(HTTPCachePolicy.self, from: saved) == .default)
+        let off = HTTPCachePolicy(allowsStaleWhileRevalidate: false)
+        #expect(try JSONDecoder().decode(HTTPCachePolicy.self, from: JSONEncoder().encode(off)) == off)
     }
 
     // MARK: - Failures
