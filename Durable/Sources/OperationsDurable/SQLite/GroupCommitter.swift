@@ -73,12 +73,15 @@ final class GroupCommitter: Sendable {
 
     private func commitTogether(_ group: [GroupDrain<Request>.Pending]) {
         guard let oldest = group.first else { return }
+        let (timeout, start) = (oldest.rest(of: settings.busyTimeout), ContinuousClock.now)
         do {
-            try commit(group.map(\.request), timeout: oldest.rest(of: settings.busyTimeout))
+            try commit(group.map(\.request), timeout: timeout)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            // A lock that another process holds too long is the fault of no request. Later requests wait on.
-            let hasTime = group.drop { $0.rest(of: settings.busyTimeout) <= .zero }
-            let error = files.lockError(after: settings.busyTimeout)
+            // A lock that another process holds too long is the fault of no request. Later requests wait on, unless SQLite
+            // does not wait, for example to prevent a deadlock.
+            let hasWaited = ContinuousClock.now - start >= timeout / 2
+            let hasTime = group.drop { !hasWaited || $0.rest(of: settings.busyTimeout) <= .zero }
+            let error = files.lockError(after: settings.busyTimeout - oldest.rest(of: settings.busyTimeout))
             for pending in group.prefix(group.count - hasTime.count) { pending.request.finish(error) }
             commitTogether(Array(hasTime))
         } catch {
