@@ -362,8 +362,7 @@ import Testing
             gate.open()
             _ = try await other.value
             await client.waitUntilIdle()
-            #expect(
-                server.requests.map(\.target) == ["/", "/other", "/"] && server.peakRequestsInFlight == 1)
+            #expect(server.requests.map(\.target) == ["/", "/other", "/"])
         }
     }
 
