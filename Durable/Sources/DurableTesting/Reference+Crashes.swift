@@ -32,7 +32,7 @@ extension Reference {
                 }
             }
         }
-        for worker in expired {
+        for worker in expired where running[worker] != nil {
             guard let process = processes[worker] else { continue }
             for sibling in workers.keys where sibling != worker && processes[sibling] == process {
                 processes[sibling] = nil
@@ -58,6 +58,8 @@ extension Reference {
         if suspects.contains(where: runs) { return [] }
         guard let first = startable(queue: queue, kinds: kinds, count: count, where: { ids.contains($0.id) }).first
         else {
+            let awaited = Set(own.filter { $0 != worker }.compactMap { isolated[$0] })
+            if suspects.contains(where: { state(of: $0) == .ready && awaited.contains($0.id) }) { return [] }
             isolated[worker] = nil
             return startable(queue: queue, kinds: kinds, count: count) { !ids.contains($0.id) }
         }

@@ -129,6 +129,94 @@ import OperationsDurablePostgres
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `R32: an idle worker whose lease ends first does not protect a poison of its process`(
+        _ kind: StoreKind
+    ) async throws {
+        try await withStore(kind) { test in
+            let poison = try await DurableQueue("q", in: test.store).add(Sum(a: 1, b: 0))
+            for round in 1...3 {
+                let claims = try await test.store.commit { machine in
+                    while try machine.wakeDue() {}
+                    _ = try machine.register(
+                        "idle", kinds: ["sum"], queues: ["other"], lease: .seconds(1), process: "p\(round)")
+                    let busy = try machine.register(
+                        "busy", kinds: ["sum"], queues: ["q"], lease: .seconds(2), process: "p\(round)")
+                    return try machine.claim(for: busy, slots: [("q", 1)], kinds: ["sum"])
+                }
+                #expect(claims.map(\.row.id) == [poison.id])
+                for _ in 0..<2 {
+                    test.advance(.milliseconds(1_100))
+                    _ = try await test.store.commit { try $0.expireLeases() }
+                }
+                test.advance(.seconds(60))
+            }
+            #expect(try await poison.state == .crashed)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R32: a worker claims nothing while another of its process waits to run a suspect alone`(
+        _ kind: StoreKind
+    ) async throws {
+        try await withStore(kind) { test in
+            let suspect = try await DurableQueue("q", in: test.store).add(Sum(a: 1, b: 0))
+            let others = try await DurableQueue("other", in: test.store).add(
+                contentsOf: (0..<2).map { Sum(a: $0, b: 0) })
+            try await test.store.commit { machine in
+                let dead = try machine.register(
+                    "dead", kinds: ["sum"], queues: ["q"], lease: .seconds(1), process: "dead")
+                _ = try machine.claim(for: dead, slots: [("q", 1)], kinds: ["sum"])
+            }
+            test.advance(.seconds(2))
+            let (first, second) = try await test.store.commit { machine in
+                try machine.expireLeases()
+                let workers = try ["q", "other"].map {
+                    try machine.register($0, kinds: ["sum"], queues: [$0], lease: .seconds(60), process: "p")
+                }
+                return (workers[0], workers[1])
+            }
+            func claim(_ worker: WorkerID, _ queue: String) async throws -> [Claim] {
+                try await test.store.commit {
+                    try $0.claim(for: worker, slots: [(queue, 1)], kinds: ["sum"])
+                }
+            }
+            let busy = try await claim(second, "other")
+            #expect(busy.map(\.row.id) == [others[0].id])
+            #expect(try await claim(first, "q").isEmpty)
+            let done = busy.compactMap(\.lease).map { Completion(lease: $0, result: .succeeded(output: [])) }
+            _ = try await test.store.commit { try $0.complete(done) }
+            #expect(try await claim(second, "other").isEmpty)
+            #expect(try await claim(first, "q").map(\.row.id) == [suspect.id])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R32: a worker without a limit claims beside a suspect that waits for its backoff`(
+        _ kind: StoreKind
+    ) async throws {
+        try await withStore(kind) { test in
+            let queue = DurableQueue("q", in: test.store)
+            _ = try await queue.add(Sum(a: 1, b: 0))
+            for _ in 0..<2 {
+                try await test.store.commit { machine in
+                    let dead = try machine.register(
+                        "dead", kinds: ["sum"], queues: ["q"], lease: .milliseconds(100), process: "dead")
+                    _ = try machine.claim(for: dead, slots: [("q", 1)], kinds: ["sum"])
+                }
+                test.advance(.milliseconds(200))
+                _ = try await test.store.commit { try $0.expireLeases() }
+            }
+            let other = try await queue.add(Sum(a: 2, b: 0))
+            let claims = try await test.store.commit { machine in
+                let worker = try machine.register(
+                    "w", kinds: ["sum"], queues: ["q"], lease: .seconds(60), process: "p")
+                return try machine.claim(for: worker, slots: [("q", .max)], kinds: ["sum"])
+            }
+            #expect(claims.map(\.row.id) == [other.id])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `R32: leases of one process that expire one after the other blame no operation`(_ kind: StoreKind) async throws
     {
         try await withStore(kind) { test in

@@ -8,12 +8,11 @@ struct HeldPlacesTests {
     private let never = BlockOperation {}
 
     private func waits(for operation: Operations.Operation, _ name: String, units: Int = 0, of pool: ResourcePool)
-        throws
         -> TaskOperation<Void>
     {
         let waiting = TaskOperation { await operation.waitUntilFinished() }
         waiting.name = name
-        if units > 0 { waiting.addRequirement(try .units(units, of: "memory", in: pool)) }
+        if units > 0 { waiting.addRequirement(.units(units, of: "memory", in: pool)) }
         return waiting
     }
 
@@ -25,8 +24,8 @@ struct HeldPlacesTests {
         let (queue, other) = (executor.makeQueue(), executor.makeQueue())
         let needy = BlockOperation {}
         needy.name = "needy"
-        needy.addRequirement(try .units(count, of: "memory", in: pool))
-        let holders = try (1...count).map { try waits(for: needy, "holder \($0)", units: 1, of: pool) }
+        needy.addRequirement(.units(count, of: "memory", in: pool))
+        let holders = (1...count).map { waits(for: needy, "holder \($0)", units: 1, of: pool) }
         for holder in holders { queue.addOperation(holder) }
         executor.runUntilIdle()
         other.addOperation(needy)
@@ -47,14 +46,14 @@ struct HeldPlacesTests {
         #expect(queue.isEmpty)
     }
 
-    @Test func `a resource of which one holder may end is no stall`() throws {
+    @Test func `a resource of which one holder may end is no stall`() {
         let pool = ResourcePool(["memory": 2])
         let queue = executor.makeQueue()
         let needy = BlockOperation {}
-        needy.addRequirement(try .units(1, of: "memory", in: pool))
-        queue.addOperation(try waits(for: never, "waiting", units: 1, of: pool))
+        needy.addRequirement(.units(1, of: "memory", in: pool))
+        queue.addOperation(waits(for: never, "waiting", units: 1, of: pool))
         let moving = Announced()
-        moving.addRequirement(try .units(1, of: "memory", in: pool))
+        moving.addRequirement(.units(1, of: "memory", in: pool))
         queue.addOperation(moving)
         executor.runUntilIdle()
         queue.addOperation(needy)
@@ -68,7 +67,7 @@ struct HeldPlacesTests {
         #expect(queue.isEmpty)
     }
 
-    @Test func `an operation whose key has turns left waits for a slot, and its queue is stalled`() throws {
+    @Test func `an operation whose key has turns left waits for a slot, and its queue is stalled`() {
         let queue = executor.makeQueue()
         queue.maxConcurrentOperationCount = 1
         queue.setLimitPerKey(2)
@@ -77,7 +76,7 @@ struct HeldPlacesTests {
         keyed.addCondition(.notBefore(.init(offset: .milliseconds(5)), clock: clock))
         queue.addOperation(keyed, limitKey: "host")
         executor.runUntilIdle()
-        queue.addOperation(try waits(for: never, "waiting", of: ResourcePool()))
+        queue.addOperation(waits(for: never, "waiting", of: ResourcePool()))
         executor.runUntilIdle(advancing: clock)
         #expect(queue.explain(keyed).reasons.first == .slot)
         #expect(queue.stallReport()?.blocked.count == 2)

@@ -42,7 +42,9 @@ extension DurableMachine {
             if queue.limit == nil, queue.rate == nil, !queue.isSuspended, free < .max - ahead { free += ahead }
             guard free > 0 else { continue }
             let names = Set(kinds.map(ExactName.init))
-            let ids = try firstReady(of: queue, kinds: names, limit: Int(free) + excluded.count)
+            // A worker and a queue may both be without a limit.
+            let limit = Int(free).addingReportingOverflow(excluded.count)
+            let ids = try firstReady(of: queue, kinds: names, limit: limit.overflow ? .max : limit.partialValue)
                 .filter { !excluded.contains($0) }.prefix(Int(free))
             claims += try start(Array(ids), of: queue, for: worker, count: count)
         }

@@ -58,7 +58,7 @@ extension DurableMachine {
         for var row in try existingOperations(rows.suspects()) where row.death == worker {
             row.crashes -= 1
             row.death = nil
-            try put(row)
+            if row.state == .scheduled { try makeReady(&row) } else { try put(row) }
         }
     }
 
@@ -95,6 +95,9 @@ extension DurableMachine {
         if suspects.contains(where: { $0.state == .running && $0.worker.map(own.contains) == true }) { return .none }
         let candidates = try startable(suspects, slots: slots, kinds: kinds)
         guard let first = candidates.first else {
+            // Another worker of the process waits until the process is free for its suspect.
+            let awaited = Set(family.compactMap(\.isolates))
+            if suspects.contains(where: { $0.state == .ready && awaited.contains($0.id) }) { return .none }
             if worker.isolates != nil { try setIsolation(of: worker, nil) }
             return .allExcept(Set(ids))
         }

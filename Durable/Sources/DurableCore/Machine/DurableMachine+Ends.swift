@@ -80,7 +80,7 @@ extension DurableMachine {
         guard var row = work.operations[parent], !row.state.isEnded else { return }
         row.children -= 1
         if row.state == .finishing, row.children == 0, let outcome = row.workOutcome {
-            let state = outcome == .failed && row.crashes > 0 ? DurableState.crashed : outcome
+            let state = outcome == .failed && row.crashes >= limits.maxCrashes ? DurableState.crashed : outcome
             try end(&row, as: row.isCancelRequested ? .cancelled : state, reason: row.reason)
         } else {
             try put(row)

@@ -52,13 +52,11 @@ extension DurableMachine {
         let expired = try rows.expiredWorkers()
         guard !expired.isEmpty else { return [] }
         try event { machine in
-            for id in expired {
-                guard let worker = try machine.rows.worker(id) else { continue }
-                try machine.releaseOperations(of: worker)
-            }
-            for id in expired {
-                if let worker = try machine.rows.worker(id) { try machine.forgetProcess(of: worker) }
-            }
+            let workers = try expired.compactMap { try machine.rows.worker($0) }
+            // A worker without operations cannot have ended its process.
+            let witnesses = try workers.filter { try !machine.rows.running(of: $0.id).isEmpty }
+            for worker in workers { try machine.releaseOperations(of: worker) }
+            for worker in witnesses { try machine.forgetProcess(of: worker) }
             machine.work.changes.removedWorkers = expired
             machine.work.isChanged = true
         }

@@ -11,8 +11,13 @@ struct LeaseFile: Sendable {
     /// The beginning of the file, which distinguishes it from the file of an earlier database with this path.
     private let header: [UInt8]
 
+    /// The permissions of the database, which the file gets as well.
+    private let mode: mode_t
+
     init(database path: String, identity: String) {
         (self.path, header) = (path + "-leases", Array("durable \(identity)\n".utf8))
+        var status = stat()
+        mode = stat(path, &status) == 0 ? status.st_mode & 0o777 : 0o644
     }
 
     /// The place of the end of a worker. Each worker has its own, so that writers need no lock.
@@ -20,11 +25,12 @@ struct LeaseFile: Sendable {
 
     /// Stores the end of the worker's leases. Does nothing if the file cannot be written.
     func renew(_ worker: WorkerID, until end: DurableInstant) {
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode)
         guard file >= 0 else { return }
         defer { close(file) }
         if !hasHeader(file) {
-            guard ftruncate(file, 0) == 0, pwrite(file, header, header.count, 0) == header.count else { return }
+            // The permissions of `open` depend on the mask of the process.
+            guard fchmod(file, mode) == 0, ftruncate(file, 0) == 0, pwrite(file, header, header.count, 0) == header.count else { return }
         }
         _ = withUnsafeBytes(of: end.microseconds.littleEndian) { pwrite(file, $0.baseAddress, 8, offset(of: worker)) }
     }

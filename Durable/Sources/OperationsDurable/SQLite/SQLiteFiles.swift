@@ -20,7 +20,8 @@ struct SQLiteFiles: Sendable {
         }
     }
 
-    private let path: String
+    /// The path of the database as SQLite resolves it: absolute, and without links.
+    let path: String
     /// The log and its index, while the database is open. SQLite replaces neither before the last connection closes.
     private let others: [(path: String, identity: Identity?)]
 

@@ -62,9 +62,9 @@ public final class SQLiteStore: DurableStore {
         do {
             let (writer, settings) = try await Self.connect(path, configuration, isReader: false)
             identity = try await Migrator.migrate(writer)
-            leases = LeaseFile(database: path, identity: identity)
             (reader, _) = try await Self.connect(path, configuration, isReader: true)
             files = try await writer.writeWithoutTransaction { SQLiteFiles(of: $0) }
+            leases = LeaseFile(database: files.path.isEmpty ? path : files.path, identity: identity)
             // Weak: the notices hold the poll, which holds the committer.
             committer = try await GroupCommitter(
                 writer: writer, settings: settings, files: files, leases: leases, limits: limits, clock: clock

@@ -241,7 +241,8 @@ final class WorkerEngine: Sendable {
                 }
                 last = obstacle
             } catch let error as DurableError where error == .workerExpired(worker) {
-                // The next exchange finds the same.
+                // The next exchange finds the same, perhaps much later: it waits for transactions.
+                loseLeases()
                 return wakeup.set()
             } catch {}
         }

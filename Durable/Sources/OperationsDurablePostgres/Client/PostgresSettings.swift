@@ -99,7 +99,9 @@ struct PostgresSettings {
 
     /// Gives the transaction the initial values of the session, in a session whose user and role are the initial ones.
     var settingInitial: [String] {
-        ["RESET ALL"] + timeouts.map { "SET LOCAL \($0.name) = \(Self.literal($0.value))" }
+        // The limits of the network hold for the application too: a lost client would keep its locks.
+        let network = Self.fixed.filter { $0.name.hasPrefix("tcp_") }
+        return ["RESET ALL"] + (timeouts + network).map { "SET LOCAL \($0.name) = \(Self.literal($0.value))" }
     }
 
     /// Gives the transaction the values of the application that `exchange` read.

@@ -110,6 +110,8 @@ final class PostgresCommitter: Sendable {
     ///
     /// - Parameter timeout: The time to wait for the lock of the writers.
     private func commit(_ group: [Request], timeout: Duration) throws {
+        // First, because events write rows of workers, and a renewal of leases would wait for these during the statements.
+        let group = group.filter(\.isStatements) + group.filter { !$0.isStatements }
         let outcome = try session.withConnection { connection in
             let isEarly = configuration.releasesEarly ?? (session.earlyReleases > 0)
             session.earlyReleases -= isEarly ? 1 : 0
