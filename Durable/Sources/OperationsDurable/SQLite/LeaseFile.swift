@@ -30,7 +30,9 @@ struct LeaseFile: Sendable {
         defer { close(file) }
         if !hasHeader(file) {
             // The permissions of `open` depend on the mask of the process.
-            guard fchmod(file, mode) == 0, ftruncate(file, 0) == 0, pwrite(file, header, header.count, 0) == header.count else { return }
+            guard fchmod(file, mode) == 0, ftruncate(file, 0) == 0,
+                pwrite(file, header, header.count, 0) == header.count
+            else { return }
         }
         _ = withUnsafeBytes(of: end.microseconds.littleEndian) { pwrite(file, $0.baseAddress, 8, offset(of: worker)) }
     }
