@@ -246,7 +246,7 @@ import Glibc
     }
 
     @Test func `a sleep, and a wait beside a sleep of another child task, are no stall`() async {
-        let watched = watched("sleeping", width: 1, delay: .milliseconds(1))
+        let watched = watched("sleeping", width: 1, delay: .seconds(1000))
         let queue = watched.queue
         let begun = AsyncGate()
         let operation = queue.addTask(name: "sleeps") {
@@ -262,6 +262,8 @@ import Glibc
         }
         await begun.pass()
         while !(operation.attachments?.withLock { $0.extras?.innerWaits.sleeps == 1 } ?? false) { await Task.yield() }
+        // Not earlier: before the sleep, the wait of the other child task is all that the library knows.
+        queue.stallDelay = .milliseconds(1)
         await withUnsafeContinuation { continuation in
             _ = TestThread {
                 StallObserver.letTimersPass()
