@@ -73,6 +73,9 @@ public final class HTTPClientQueue: Sendable {
             session: session)
     }
 
+    /// The requests in the background, which end with the client.
+    private let revalidations = Locked<[Revalidation]>([])
+
     private init(_ settings: Settings, maxConcurrentRequests: Int, hasTurns: Bool, session: HTTPSession) {
         self.hasTurns = hasTurns
         self.session = session
@@ -85,7 +88,7 @@ public final class HTTPClientQueue: Sendable {
     }
 
     deinit {
-        for case let revalidation as RevalidationOperation in queue.operations { revalidation.cancel() }
+        for revalidation in revalidations.withLock({ $0 }) { revalidation.operation?.cancel() }
     }
 
     /// The default fields. A request that has a field of the same name keeps its own. With a base, `Authorization`,
@@ -270,7 +273,18 @@ public final class HTTPClientQueue: Sendable {
 
     /// Adds a request in the background. A full queue takes none, because it might remove another request in exchange.
     private func revalidate(_ operation: HTTPOperation) {
-        guard queue.operationCount < queue.capacity ?? .max else { return }
+        if let capacity = queue.capacity {
+            let present = queue.snapshot()
+            guard present.executing + present.waiting < capacity else { return }
+        }
+        revalidations.withLock { known in
+            known.removeAll { $0.operation == nil }
+            known.append(Revalidation(operation: operation))
+        }
         add(operation)
+    }
+
+    private struct Revalidation {
+        weak var operation: HTTPOperation?
     }
 }
