@@ -7,16 +7,24 @@ enum WriterLock {
     /// Linux lists all locks. To ask the file itself would be wrong: the end of the question would release the locks of SQLite.
     static func holder(ofDatabase path: String) -> String? {
         var status = stat()
-        guard stat(path + "-shm", &status) == 0, let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
-        else { return nil }
+        guard stat(path + "-shm", &status) == 0 else { return nil }
+        // A list that changes while it is read can lack lines.
+        for _ in 0..<5 {
+            if let process = holder(of: UInt64(status.st_ino)) { return name(of: process) }
+        }
+        return nil
+    }
+
+    private static func holder(of inode: UInt64) -> Int32? {
+        guard let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return nil }
         for line in locks.split(separator: "\n") {
             // For example `1: POSIX ADVISORY WRITE 123 fe:00:456 120 120`. The lock of writers is the byte 120.
             let words = line.split(separator: " ")
             guard words.count >= 8, words[3] == "WRITE", let process = Int32(words[4]), let first = Int(words[6]),
                 let last = Int(words[7]), (first...max(first, last)).contains(120),
-                words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == UInt64(status.st_ino)
+                words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == inode
             else { continue }
-            return name(of: process)
+            return process
         }
         return nil
     }
