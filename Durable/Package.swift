@@ -75,13 +75,19 @@ let package = Package(
             path: "Examples/TwoWorkers", exclude: ["README.md", "run"], swiftSettings: settings),
         // A worker that a test kills again and again.
         .executableTarget(
-            name: "DurableCrashWorker", dependencies: ["OperationsDurable", database],
+            name: "DurableCrashWorker", dependencies: ["DurablePoison", "OperationsDurable", database],
             path: "Tests/DurableCrashWorker", swiftSettings: settings),
         // The worker of the tests that need PostgreSQL. Empty without the trait.
         .executableTarget(
             name: "DurablePostgresWorker",
-            dependencies: ["OperationsDurable", "OperationsDurablePostgres", "CShiftedClock", logging],
+            dependencies: [
+                "CShiftedClock", "DurablePoison", "OperationsDurable", "OperationsDurablePostgres", logging,
+            ],
             path: "Tests/DurablePostgresWorker", swiftSettings: settings),
+        // The operation that ends the processes of both workers.
+        .target(
+            name: "DurablePoison", dependencies: ["OperationsDurable"], path: "Tests/DurablePoison",
+            swiftSettings: settings),
         // A clock of the machine that a test moves, for one process.
         .target(name: "CShiftedClock", path: "Tests/CShiftedClock"),
         .testTarget(
@@ -90,8 +96,8 @@ let package = Package(
         .testTarget(
             name: "OperationsDurableTests",
             dependencies: [
-                "DurableCore", "DurableCrashWorker", "DurablePostgresWorker", "DurableTesting", "OperationsDurable",
-                "OperationsDurablePostgres",
+                "DurableCore", "DurableCrashWorker", "DurablePoison", "DurablePostgresWorker", "DurableTesting",
+                "OperationsDurable", "OperationsDurablePostgres",
                 operations("Operations"), operations("OperationsTesting"), database, sqlite, logging, instrumentation,
                 lifecycle,
             ],

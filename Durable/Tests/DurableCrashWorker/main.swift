@@ -1,3 +1,4 @@
+import DurablePoison
 import Foundation
 import GRDB
 import OperationsDurable
@@ -32,28 +33,6 @@ struct Hold: DurableOperation {
         try await store.transaction { database in
             try database.execute(sql: "INSERT INTO effect(number, step) VALUES (?, 0)", arguments: [number])
             try context.complete(in: database)
-        }
-    }
-}
-
-/// Ends its process.
-struct Poison: DurableOperation {
-    static let name = "poison"
-    /// `kill`, `trap` or `memory`.
-    var cause: String
-
-    func run(_ context: DurableContext) async throws {
-        // The operations of the same claim have started.
-        try await Task.sleep(for: .milliseconds(5))
-        switch cause {
-        case "trap": fatalError("a trap")
-        case "memory":
-            var limit = rlimit(rlim_cur: 1 << 33, rlim_max: 1 << 33)
-            setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
-            var blocks: [UnsafeMutableRawPointer] = []
-            // An allocation of Swift that fails ends the process.
-            while true { blocks.append(UnsafeMutableRawPointer.allocate(byteCount: 1 << 30, alignment: 16)) }
-        default: kill(getpid(), SIGKILL)
         }
     }
 }

@@ -1,4 +1,5 @@
 import DurableCore
+import DurablePoison
 import DurableTesting
 import Foundation
 import GRDB
@@ -371,12 +372,6 @@ import OperationsDurablePostgres
     }
 
     // MARK: - Processes
-
-    struct Poison: DurableOperation {
-        static let name = "poison"
-        var cause: String
-        func run(_ context: DurableContext) async throws {}
-    }
 
     private static let causes = ["kill", "trap", "memory"]
 

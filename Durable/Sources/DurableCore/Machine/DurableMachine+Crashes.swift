@@ -58,15 +58,20 @@ extension DurableMachine {
         for var row in try existingOperations(rows.suspects()) where row.death == worker {
             row.crashes -= 1
             row.death = nil
-            if row.state == .scheduled { try makeReady(&row) } else { try put(row) }
+            try endBackoff(of: &row)
         }
     }
 
     private mutating func clearSuspects(of death: WorkerID, except guilty: OperationID) throws {
         for var row in try existingOperations(rows.suspects()) where row.death == death && row.id != guilty {
             row.clear()
-            if row.state == .scheduled { try makeReady(&row) } else { try put(row) }
+            try endBackoff(of: &row)
         }
+    }
+
+    /// Saves an operation that waits no longer because of a death.
+    private mutating func endBackoff(of row: inout OperationRow) throws {
+        if row.state == .scheduled { try makeReady(&row) } else { try put(row) }
     }
 
     /// The operations that a worker may claim.
@@ -78,50 +83,49 @@ extension DurableMachine {
         case none
     }
 
-    /// Returns the operations that a worker may claim while suspects exist. A worker that must become free claims nothing meanwhile.
+    /// Returns the operations that a worker may claim, and saves the suspect for which its process becomes free.
     ///
     /// - Parameter slots: The number of free slots for each queue.
     mutating func admission(
         of worker: WorkerRow, slots: [(queue: String, count: Int)], kinds: [String]
     ) throws -> Admission {
-        let ids = try rows.suspects()
-        if ids.isEmpty {
-            if worker.isolates != nil { try setIsolation(of: worker, nil) }
-            return .all
+        let (admission, isolates) = try decideAdmission(of: worker, slots: slots, kinds: kinds)
+        if worker.isolates != isolates {
+            try event { machine in
+                var worker = worker
+                worker.isolates = isolates
+                machine.work.changes.workers.append(worker)
+                machine.work.isChanged = true
+            }
         }
+        return admission
+    }
+
+    private mutating func decideAdmission(
+        of worker: WorkerRow, slots: [(queue: String, count: Int)], kinds: [String]
+    ) throws -> (Admission, isolates: OperationID?) {
+        let ids = try rows.suspects()
+        if ids.isEmpty { return (.all, nil) }
         let suspects = try rows.operations(ids)
         let family = try worker.process.map { try siblings(of: worker.id, in: $0) } ?? []
         let own = Set(family.map(\.id) + [worker.id])
-        if suspects.contains(where: { $0.state == .running && $0.worker.map(own.contains) == true }) { return .none }
+        if suspects.contains(where: { $0.state == .running && $0.worker.map(own.contains) == true }) {
+            return (.none, worker.isolates)
+        }
         let candidates = try startable(suspects, slots: slots, kinds: kinds)
         guard let first = candidates.first else {
             // Another worker of the process waits until the process is free for its suspect.
             let awaited = Set(family.compactMap(\.isolates))
-            if suspects.contains(where: { $0.state == .ready && awaited.contains($0.id) }) { return .none }
-            if worker.isolates != nil { try setIsolation(of: worker, nil) }
-            return .allExcept(Set(ids))
+            if suspects.contains(where: { $0.state == .ready && awaited.contains($0.id) }) {
+                return (.none, worker.isolates)
+            }
+            return (.allExcept(Set(ids)), nil)
         }
-        let isFree = try own.allSatisfy { try rows.running(of: $0).isEmpty }
-        if isFree {
-            if worker.isolates != nil { try setIsolation(of: worker, nil) }
-            return .one(first)
-        }
+        if try own.allSatisfy({ try rows.running(of: $0).isEmpty }) { return (.one(first), nil) }
         // One process becomes free at a time. The others continue.
         let others = try rows.workers().filter { $0.leaseEnd >= now && !own.contains($0.id) }
-        if others.contains(where: { other in candidates.contains { $0.id == other.isolates } }) {
-            return .allExcept(Set(ids))
-        }
-        if worker.isolates != first.id { try setIsolation(of: worker, first.id) }
-        return .none
-    }
-
-    private mutating func setIsolation(of worker: WorkerRow, _ operation: OperationID?) throws {
-        try event { machine in
-            var worker = worker
-            worker.isolates = operation
-            machine.work.changes.workers.append(worker)
-            machine.work.isChanged = true
-        }
+        let isAwaited = others.contains { other in candidates.contains { $0.id == other.isolates } }
+        return isAwaited ? (.allExcept(Set(ids)), worker.isolates) : (.none, first.id)
     }
 
     /// Returns the suspects that the worker may start now, in the order of starts.
