@@ -86,12 +86,7 @@ import OperationsDurablePostgres
             }
             #endif
         }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                isOpen.wait()
-                continuation.resume()
-            }
-        }
+        await pass(isOpen)
         let result: Result<Void, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
         mayEnd.signal()
@@ -169,6 +164,34 @@ import OperationsDurablePostgres
         }
     }
 
+    @Test(arguments: StoreKind.allCases.filter { $0 != .memory })
+    func `R33: a renewal of leases does not wait for a question, however long its answer takes`(
+        _ kind: StoreKind
+    ) async throws {
+        try await withStore(kind) { test in
+            let store = test.store
+            let worker = try await store.commit { try $0.register("w", kinds: [], queues: [], lease: .seconds(60)) }
+            let (isRead, mayEnd, isAnswered) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Locked(false))
+            let question = Task.detached {
+                try await store.read { _ in
+                    isRead.signal()
+                    // The limit ends a renewal that waits, so that the test fails.
+                    _ = mayEnd.wait(timeout: .now() + 60)
+                    isAnswered.withLock { $0 = true }
+                }
+            }
+            await Self.pass(isRead)
+            let result: Result<String?, any Error>
+            do { result = .success(try await store.renewLeases(of: worker, for: .seconds(90))) } catch {
+                result = .failure(error)
+            }
+            #expect(!isAnswered.withLock { $0 })
+            mayEnd.signal()
+            try await question.value
+            _ = try result.get()
+        }
+    }
+
     @Test(arguments: StoreKind.allCases.filter { $0 != .memory }, [false, true])
     func `R33: an addition waits for a transaction no longer than its limit, and names the holder`(
         _ kind: StoreKind, isOwn: Bool
@@ -191,6 +214,15 @@ import OperationsDurablePostgres
             }
             #expect(try await queue.counts() == [:])
             try await queue.add(Sum(a: 5, b: 6))
+        }
+    }
+
+    private static func pass(_ semaphore: DispatchSemaphore) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                semaphore.wait()
+                continuation.resume()
+            }
         }
     }
 

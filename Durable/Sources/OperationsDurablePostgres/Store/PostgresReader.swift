@@ -8,8 +8,6 @@ import OperationsDurable
 final class PostgresReader: Sendable {
     /// One question of a caller.
     struct Question: Sendable {
-        /// Renews a lease, and asks nothing.
-        var isRenewal: (@Sendable (PostgresConnection) throws -> Void)?
         /// Asks the machine, and keeps the answer. Changes nothing, so that the reader may ask again.
         var ask: @Sendable (inout DurableMachine) throws -> Void
         /// Called with nil, or with the error of the question.
@@ -25,47 +23,7 @@ final class PostgresReader: Sendable {
         (self.session, self.configuration) = (session, configuration)
     }
 
-    func submit(_ question: Question) { questions.submit(question) { self.answer($0) } }
-
-    /// Extends the leases of a worker, outside the lock of the writers.
-    ///
-    /// - Returns: A text about a transaction that has held the lock for a long time.
-    /// - Throws: `DurableError`.
-    func renewLeases(of worker: WorkerID, for lease: Duration) async throws -> String? {
-        let reply = ReplyBox<String?>()
-        let limit = configuration.longTransaction
-        return try await withCheckedThrowingContinuation { continuation in
-            submit(
-                Question(
-                    isRenewal: { connection in
-                        let now = try connection.run(.now).first?.int(0) ?? 0
-                        let end = self.configuration.clock(DurableInstant(microseconds: now)) + lease
-                        var parameters = PostgresParameters()
-                        parameters.append(worker.rawValue)
-                        parameters.append(end.microseconds)
-                        guard try connection.run(.renewLease, parameters).first != nil else {
-                            throw DurableError.workerExpired(worker)
-                        }
-                        let holder = try connection.lockHolder()
-                        reply.set(holder.flatMap { $0.time >= limit ? $0.text : nil })
-                    }, ask: { _ in }
-                ) { continuation.resume(with: reply.result($0)) })
-        }
-    }
-
-    private func answer(_ group: [GroupDrain<Question>.Pending]) {
-        let renewals = group.map(\.request).filter { $0.isRenewal != nil }
-        for renewal in renewals {
-            do {
-                try session.withConnection { try renewal.isRenewal?($0) }
-                renewal.finish(nil)
-            } catch let error as DurableError { renewal.finish(error) } catch {
-                renewal.finish(DurableError.wrapping(postgres: error))
-            }
-        }
-        let questions = group.map(\.request).filter { $0.isRenewal == nil }
-        if !questions.isEmpty { answer(questions) }
-    }
+    func submit(_ question: Question) { questions.submit(question) { self.answer($0.map(\.request)) } }
 
     private func answer(_ group: [Question]) {
         do {

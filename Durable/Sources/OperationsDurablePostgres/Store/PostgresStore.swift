@@ -50,6 +50,7 @@ public final class PostgresStore: DurableStore {
     public let notices = StoreNotices()
     private let committer: PostgresCommitter
     private let reader: PostgresReader
+    private let leases: PostgresLeases
     private let listener: PostgresListener
 
     /// Connects to the database, and migrates its schema.
@@ -73,6 +74,8 @@ public final class PostgresStore: DurableStore {
         let home = try await committer.migrate()
         identity = home.identity ?? ""
         reader = PostgresReader(PostgresSession(address, timeout: timeout, home: home), configuration)
+        leases = PostgresLeases(
+            PostgresSession(address, timeout: timeout, home: home, timeouts: timeouts), configuration)
         listener = try PostgresListener(
             PostgresSession(address, timeout: timeout, home: home), sender: sender,
             interval: configuration.pollInterval, notices: notices)
@@ -100,7 +103,7 @@ public final class PostgresStore: DurableStore {
     }
 
     public func renewLeases(of worker: WorkerID, for lease: Duration) async throws -> String? {
-        try await reader.renewLeases(of: worker, for: lease)
+        try await leases.renew(worker, for: lease)
     }
 
     /// Executes statements of the application, and returns when they are durable.
