@@ -107,6 +107,12 @@ package final class MemoryRows: DurableRows {
         return Array(entries.sorted().prefix(limit))
     }
 
+    package func oldestReady(queue: QueueID, epoch: Int64, kind: KindID, priority: DurablePriority) -> DurableInstant? {
+        inState(.ready)
+            .filter { $0.queue == queue && $0.epoch == epoch && $0.kind == kind && $0.priority == priority }
+            .map(\.readyAt).min()
+    }
+
     package func due(limit: Int) -> [OperationID] {
         let due = sleeping.filter { $0.wakeAt.map { $0 <= now } == true }
         return Array(due.sorted { ($0.wakeAt ?? now, $0.id) < ($1.wakeAt ?? now, $1.id) }.prefix(limit).map(\.id))

@@ -8,8 +8,13 @@ package struct RandomProgram {
     /// Whether keys have rates. The reference knows no instant at which a rate admits an operation, so that each move of the
     /// clock then also wakes.
     private let hasKeyRates: Bool
+    /// Whether additions replace or reject. The programs of other seeds make no choice of a policy: seeds that found faults keep
+    /// their programs.
+    private let hasUniquePolicies: Bool
 
-    package init(seed: UInt64) { (random, hasKeyRates) = (Numbers(state: seed), seed % 2 == 0) }
+    package init(seed: UInt64) {
+        (random, hasKeyRates, hasUniquePolicies) = (Numbers(state: seed), seed % 2 == 0, seed % 3 == 0)
+    }
 
     /// Two names that are equal as strings, and have other bytes.
     ///
@@ -123,6 +128,7 @@ package struct RandomProgram {
             if chance(10) { member.deadline = .milliseconds(Int.random(in: 100...4_000, using: &random)) }
             if chance(15) { member.unique = name(50) }
             if chance(40) { member.uniquePeriod = .seconds(2) }
+            if hasUniquePolicies { member.uniquePolicy = chance(60) ? .keep : chance(75) ? .replace : .reject }
             member.isBarrier = chance(4)
             member.isChild = chance(lease == nil ? 1 : 50)
             while chance(35) {

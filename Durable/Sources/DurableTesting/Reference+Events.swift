@@ -104,11 +104,14 @@ extension Reference {
         var ids: [OperationID] = []
         var isNew: [Bool] = []
         var next = idLimit.rawValue
+        var replacements: [(id: OperationID, member: NewOperation)] = []
         for member in batch {
             let unique = member.unique.map { Unique(kind: ExactName(member.name), key: ExactName($0)) }
             if let unique, let holder = uniques[unique], let operation = operations[holder.0],
                 !operation.isEnded || holder.until.map({ $0 > now }) == true
             {
+                if member.uniquePolicy == .reject { return nil }
+                if member.uniquePolicy == .replace { replacements.append((holder.0, member)) }
                 ids.append(holder.0)
                 isNew.append(false)
                 continue
@@ -127,6 +130,9 @@ extension Reference {
         let resolved = resolved(batch, isNew, ids)
         guard let order = try? topologicalOrder(resolved) else { return nil }
         for index in order where isNew[index] { insert(batch[index], ids[index], ids, lease) }
+        // A member that its failure policy ends at once is not replaced.
+        settle()
+        for (id, member) in replacements { replace(id, member) }
         // A member that its failure policy ends at once waits for nothing.
         settle()
         if let lease, waitsForItself(lease.operation) { return nil }
@@ -162,11 +168,7 @@ extension Reference {
         }
         operation.key = member.key.map(ExactName.init)
         operation.deadline = member.deadline.map { now + $0 }
-        switch member.start {
-        case .now: operation.wakeAt = nil
-        case .at(let instant): operation.wakeAt = instant
-        case .after(let delay): operation.wakeAt = now + delay
-        }
+        operation.wakeAt = wakeAt(of: member)
         for dependency in member.after {
             let dependency =
                 switch dependency {
@@ -180,6 +182,25 @@ extension Reference {
             {
                 operation.isDoomed = true
             }
+        }
+        operations[id] = operation
+    }
+
+    private func wakeAt(of member: NewOperation) -> DurableInstant? {
+        switch member.start {
+        case .now: nil
+        case .at(let instant): instant
+        case .after(let delay): now + delay
+        }
+    }
+
+    private mutating func replace(_ id: OperationID, _ member: NewOperation) {
+        guard var operation = operations[id], operation.phase == .idle, operation.fence == 0 else { return }
+        (operation.priority, operation.retry) = (member.priority.rawValue, member.retry)
+        operation.deadline = member.deadline.map { now + $0 }
+        let wakeAt = wakeAt(of: member)
+        if operation.readyAt == nil || wakeAt.map({ $0 > now }) == true {
+            (operation.readyAt, operation.wakeAt, operation.isScheduled) = (nil, wakeAt, false)
         }
         operations[id] = operation
     }

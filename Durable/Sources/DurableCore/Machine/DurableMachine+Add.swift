@@ -16,6 +16,7 @@ extension DurableMachine {
         try checkDependencies(members, parent: parent)
         let kinds = try members.map { try rows.kind(named: $0.name) }
         let holders = try uniqueHolders(members, kinds: kinds)
+        try checkUnique(members, holders)
         let batch = holders.isEmpty ? members : resolve(members, holders)
         let order = try topologicalOrder(batch)
         // A refused batch uses no identifiers, so that the reservation follows the last check.
@@ -35,27 +36,15 @@ extension DurableMachine {
             try insert(batch[index], id: ids[index], kind: kinds[index], ids: ids, parent: parent)
             if batch[index].isChild { parent?.children += 1 }
         }
+        for index in holders.keys.sorted() where members[index].uniquePolicy == .replace {
+            try replace(ids[index], by: members[index])
+        }
         if let parent {
             try put(parent)
             try checkNoCycle(ofChildrenIn: batch, ids, new: new, of: parent)
         }
         _ = try rows.reserveOperationIDs(batch.count - holders.count)
         return ids
-    }
-
-    /// Replaces dependencies on members whose unique key is held by dependencies on the holders.
-    private func resolve(_ members: [NewOperation], _ holders: [Int: NewOperation.Dependency]) -> [NewOperation] {
-        members.indices.map { index in
-            var member = members[index]
-            member.after =
-                holders[index] != nil
-                ? []
-                : member.after.map { dependency in
-                    guard case .member(let index) = dependency, let holder = holders[index] else { return dependency }
-                    return holder
-                }
-            return member
-        }
     }
 
     private mutating func checkDependencies(_ batch: [NewOperation], parent: OperationRow?) throws {
@@ -76,30 +65,6 @@ extension DurableMachine {
             }
         }
         _ = try existingOperations(Array(existing))
-    }
-
-    /// Returns the members whose unique key an earlier member or a stored operation holds.
-    private mutating func uniqueHolders(_ batch: [NewOperation], kinds: [KindID]) throws -> [Int: NewOperation
-        .Dependency]
-    {
-        var holders: [Int: NewOperation.Dependency] = [:]
-        var earlier: [UniqueName: Int] = [:]
-        for (index, member) in batch.enumerated() {
-            guard let key = member.unique else { continue }
-            let name = UniqueName(kind: kinds[index], key: ExactName(key))
-            if let first = earlier[name] {
-                holders[index] = .member(first)
-                continue
-            }
-            earlier[name] = index
-            guard let stored = try rows.unique(kind: kinds[index], key: key) else { continue }
-            try load(CollectionOfOne(stored.operation))
-            guard let holder = work.operations[stored.operation] else { continue }
-            if !holder.state.isEnded || stored.heldUntil.map({ $0 > now }) == true {
-                holders[index] = .existing(stored.operation)
-            }
-        }
-        return holders
     }
 
     private mutating func insert(

@@ -74,7 +74,7 @@ extension DurableMachine {
         }
         try countKey(from: old, to: row)
         if row.wakeAt != nil, old?.wakeAt != row.wakeAt { work.effects.hasNewWakes = true }
-        if old == nil, row.deadline != nil { work.effects.hasNewWakes = true }
+        if row.deadline != nil, old?.deadline != row.deadline { work.effects.hasNewWakes = true }
         if row.isCancelRequested, old?.isCancelRequested == false { work.effects.hasCancelRequests = true }
         guard old?.state != row.state else { return }
         if row.state == .running { try chargeRate(of: row) }

@@ -3,7 +3,8 @@ extension DurableMachine {
     ///
     /// - Throws: `DurableError` for an invalid name, cron text or input.
     package mutating func setSchedule(
-        _ name: String, cron: CronSchedule, missed: MissedTimes, operation: NewOperation
+        _ name: String, cron: CronSchedule, missed: MissedTimes, overlap: ScheduleOverlap = .allow,
+        operation: NewOperation
     ) throws {
         try event { machine in
             try machine.limits.checkName(name)
@@ -16,6 +17,7 @@ extension DurableMachine {
                 queue: operation.queue, input: operation.input)
             (row.priority, row.retry, row.key) = (operation.priority, operation.retry, operation.key)
             row.timeout = operation.timeout?.microseconds
+            (row.overlap, row.last) = (overlap, known?.last)
             machine.put(row)
         }
     }
@@ -43,8 +45,10 @@ extension DurableMachine {
             do {
                 count += try event { machine in
                     var row = due
-                    let times = try machine.advance(&row)
-                    _ = try machine.addMembers(Array(repeating: row.operation, count: times), by: nil)
+                    var times = try machine.advance(&row)
+                    if row.overlap == .skip { times = try machine.hasEnded(row.last) ? min(times, 1) : 0 }
+                    let added = try machine.addMembers(Array(repeating: row.operation, count: times), by: nil)
+                    row.last = added.last ?? row.last
                     machine.put(row)
                     return times
                 }
@@ -52,7 +56,7 @@ extension DurableMachine {
                 refused(due.name, error)
                 try event { machine in
                     var row = due
-                    if (try? machine.advance(&row)) == nil { row.nextAt = DurableInstant(microseconds: .max) }
+                    if (try? machine.advance(&row)) == nil { row.nextAt = .never }
                     machine.put(row)
                 }
             }
@@ -65,7 +69,7 @@ extension DurableMachine {
         let cron = try CronSchedule(row.cron)
         let first = row.nextAt
         func next(after instant: DurableInstant) -> DurableInstant {
-            cron.next(after: instant) ?? DurableInstant(microseconds: .max)
+            cron.next(after: instant) ?? .never
         }
         // A walk along all missed times would take minutes for some schedules of each minute after a long absence.
         switch row.missed {
@@ -84,6 +88,13 @@ extension DurableMachine {
             }
             return times
         }
+    }
+
+    /// Whether the operation has ended, or is stored no longer.
+    private mutating func hasEnded(_ id: OperationID?) throws -> Bool {
+        guard let id else { return true }
+        try load(CollectionOfOne(id))
+        return work.operations[id]?.state.isEnded != false
     }
 
     private mutating func put(_ row: ScheduleRow) {

@@ -25,6 +25,7 @@ package struct NewOperation: Sendable {
     package var unique: String?
     /// The period for which the unique key holds also after the end. Nil: the key holds until the end.
     package var uniquePeriod: Duration?
+    package var uniquePolicy = DurableUniquePolicy.keep
     /// The key of a limit per key.
     package var key: String?
     package var timeout: Duration?

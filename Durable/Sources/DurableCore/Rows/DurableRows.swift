@@ -25,6 +25,13 @@ public struct Changes: Sendable {
     package var observedUntil: DurableInstant?
 
     package init() {}
+
+    /// The new inputs of operations that were added before.
+    package var replacedInputs: [OperationID: [UInt8]] {
+        guard inputs.count > inserted.count else { return [:] }
+        let new = Set(inserted.map(\.id))
+        return inputs.filter { !new.contains($0.key) }
+    }
 }
 
 /// One operation in a lane, with the fields that determine the order of starts.
@@ -89,6 +96,9 @@ public protocol DurableRows {
     mutating func waiting(in queue: QueueID, epochs: Range<Int64>) throws -> [OperationID]
     /// Returns the first operations of a lane, in the order of starts.
     mutating func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry]
+    /// Returns the earliest instant at which a ready operation of the lane and the priority became ready.
+    mutating func oldestReady(queue: QueueID, epoch: Int64, kind: KindID, priority: DurablePriority) throws
+        -> DurableInstant?
     /// Returns scheduled and signal-awaiting operations whose wake instant has passed, the earliest first.
     mutating func due(limit: Int) throws -> [OperationID]
     /// Returns operations that do not run, and whose deadline has passed, the earliest first.

@@ -22,6 +22,8 @@ public enum DurableError: Error, Sendable, Hashable, CustomStringConvertible {
     case workerExpired(WorkerID)
     /// The stored history has another entry at the position of the step.
     case historyMismatch(position: Int, stored: String, current: String)
+    /// Another operation holds the unique key, and the addition rejects that.
+    case uniqueKeyHeld(String, by: OperationID)
     /// A value is outside its range.
     case invalidValue(String)
     /// A cron expression is invalid.
@@ -57,6 +59,7 @@ public enum DurableError: Error, Sendable, Hashable, CustomStringConvertible {
         case .workerExpired(let id): "the registration \(id) of the worker has expired"
         case .historyMismatch(let position, let stored, let current):
             "the history has \(stored) at position \(position), and the operation requests \(current)"
+        case .uniqueKeyHeld(let key, let id): "operation \(id) holds the unique key '\(key)'"
         case .invalidValue(let reason): reason
         case .invalidCron(let text, let reason): "the cron expression '\(text)' is invalid: \(reason)"
         case .signalTimeout(let name): "the signal '\(name)' did not arrive before the timeout"

@@ -13,8 +13,10 @@ package struct CivilTime: Sendable, Hashable {
     }
 
     /// Creates the calendar time of an instant. Seconds are discarded.
-    package init(_ instant: DurableInstant) {
-        let minutes = instant.microseconds.floorDivided(by: 60_000_000)
+    package init(_ instant: DurableInstant) { self.init(minute: instant.microseconds.floorDivided(by: 60_000_000)) }
+
+    /// - Parameter minutes: The minutes since 1970.
+    init(minute minutes: Int64) {
         let (days, rest) = (minutes.floorDivided(by: 1_440), Int(minutes - minutes.floorDivided(by: 1_440) * 1_440))
         (hour, minute) = (rest / 60, rest % 60)
         // Days from March 1 of year 0, in eras of 400 years.
@@ -39,9 +41,9 @@ package struct CivilTime: Sendable, Hashable {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    package var instant: DurableInstant {
-        DurableInstant(microseconds: ((daysSinceEpoch * 24 + Int64(hour)) * 60 + Int64(minute)) * 60_000_000)
-    }
+    package var instant: DurableInstant { DurableInstant(microseconds: minutesSinceEpoch * 60_000_000) }
+
+    var minutesSinceEpoch: Int64 { (daysSinceEpoch * 24 + Int64(hour)) * 60 + Int64(minute) }
 
     /// The day of the week: 0 is Sunday.
     package var weekday: Int { Int((daysSinceEpoch + 4) - (daysSinceEpoch + 4).floorDivided(by: 7) * 7) }
@@ -53,7 +55,7 @@ package struct CivilTime: Sendable, Hashable {
 }
 
 extension Int64 {
-    fileprivate func floorDivided(by divisor: Int64) -> Int64 {
+    func floorDivided(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }

@@ -6,6 +6,9 @@ public struct DurableInstant: Hashable, Comparable, Sendable, Codable {
     /// Creates an instant from the microseconds since 1970-01-01 00:00:00 UTC.
     public init(microseconds: Int64) { self.microseconds = microseconds }
 
+    /// The end of the range of instants.
+    package static let never = Self(microseconds: .max)
+
     /// Returns whether the first instant is earlier.
     public static func < (a: Self, b: Self) -> Bool { a.microseconds < b.microseconds }
 

@@ -13,10 +13,13 @@ public struct DurableOptions: Sendable {
     public var notBefore: Date?
     /// The delay before the earliest start. The database's clock measures the delay. `notBefore` has precedence.
     public var delay: Duration?
-    /// The unique key. While an unfinished operation of this name holds the key, an addition returns that operation.
+    /// The unique key. While an unfinished operation of this name holds the key, an addition returns that operation,
+    /// unless `uniquePolicy` rejects that.
     public var unique: String?
     /// The period after the addition for which the unique key holds also after the end.
     public var uniquePeriod: Duration?
+    /// The reaction to a unique key that another operation holds. The default returns that operation.
+    public var uniquePolicy = DurableUniquePolicy.keep
     /// The key of a limit per key.
     public var limitKey: String?
     /// The time limit of one attempt.
@@ -34,12 +37,12 @@ public struct DurableOptions: Sendable {
     public init(
         priority: DurablePriority = .normal, dependencyFailurePolicy: DurableFailurePolicy = .runAnyway,
         retry: RetryRule = .none, notBefore: Date? = nil, delay: Duration? = nil, unique: String? = nil,
-        uniquePeriod: Duration? = nil, limitKey: String? = nil, timeout: Duration? = nil, deadline: Duration? = nil,
-        isBarrier: Bool = false
+        uniquePeriod: Duration? = nil, uniquePolicy: DurableUniquePolicy = .keep, limitKey: String? = nil,
+        timeout: Duration? = nil, deadline: Duration? = nil, isBarrier: Bool = false
     ) {
         (self.priority, self.dependencyFailurePolicy) = (priority, dependencyFailurePolicy)
         (self.retry, self.notBefore, self.delay) = (retry, notBefore, delay)
-        (self.unique, self.uniquePeriod) = (unique, uniquePeriod)
+        (self.unique, self.uniquePeriod, self.uniquePolicy) = (unique, uniquePeriod, uniquePolicy)
         (self.limitKey, self.timeout, self.deadline, self.isBarrier) = (limitKey, timeout, deadline, isBarrier)
     }
 
@@ -54,6 +57,7 @@ public struct DurableOptions: Sendable {
             operation.start = .after(delay)
         }
         (operation.unique, operation.uniquePeriod, operation.key) = (unique, uniquePeriod, limitKey)
+        operation.uniquePolicy = uniquePolicy
         (operation.timeout, operation.deadline, operation.isBarrier) = (timeout, deadline, isBarrier)
     }
 }

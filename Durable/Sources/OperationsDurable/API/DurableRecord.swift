@@ -47,6 +47,9 @@ public struct DurableSchedule: Sendable, Identifiable, Hashable {
     /// The name of their queue.
     public let queue: String
     public let missed: MissedTimes
+    public let overlap: ScheduleOverlap
+    /// The last operation that the schedule added; nil before the first one.
+    public let last: OperationID?
 }
 
 extension DurableStore {
@@ -84,7 +87,7 @@ extension DurableStore {
             try machine.rows.schedules().map { row in
                 DurableSchedule(
                     id: row.name, cron: row.cron, nextAt: row.nextAt, operation: row.kind, queue: row.queue,
-                    missed: row.missed)
+                    missed: row.missed, overlap: row.overlap, last: row.last)
             }
         }
     }

@@ -12,6 +12,8 @@ public struct DurableSnapshot: Sendable {
         public let limit: Int?
         /// The number of operations for each name and state.
         public let counts: [String: [DurableState: Int]]
+        /// The instant at which the oldest ready operation became ready; nil if no operation is ready.
+        public let oldestReadyAt: DurableInstant?
     }
 
     /// The state of one worker.
@@ -49,12 +51,20 @@ extension DurableStore {
         try await read { machine in
             let queues = try machine.rows.queues().map { row in
                 var counts: [String: [DurableState: Int]] = [:]
+                var oldest: DurableInstant?
                 for (counter, count) in try machine.rows.counters(of: row.id) {
                     counts[try machine.rows.name(of: counter.kind), default: [:]][counter.state, default: 0] += Int(
                         count)
+                    guard counter.state == .ready, count > 0 else { continue }
+                    for priority in DurablePriority.allCases {
+                        let next = try machine.rows.oldestReady(
+                            queue: row.id, epoch: counter.epoch, kind: counter.kind, priority: priority)
+                        oldest = [oldest, next].compactMap(\.self).min()
+                    }
                 }
                 return DurableSnapshot.Queue(
-                    name: row.name, isSuspended: row.isSuspended, limit: row.limit.map { Int($0) }, counts: counts)
+                    name: row.name, isSuspended: row.isSuspended, limit: row.limit.map { Int($0) }, counts: counts,
+                    oldestReadyAt: oldest)
             }
             let workers = try machine.rows.workers().map { row in
                 DurableSnapshot.Worker(
@@ -70,17 +80,18 @@ extension DurableStore {
     ///
     /// - Parameters:
     ///   - name: The name of the schedule.
-    ///   - cron: The times, in UTC.
+    ///   - cron: The times.
     ///   - operation: The operation that is added each time.
     ///   - queue: The queue of the operations.
     ///   - missed: The rule for times that passed while no worker ran.
+    ///   - overlap: The rule for times at which the operation of the last time has not ended.
     ///   - options: The priority, retry rule, limit key and timeout of the operations. Other options are ignored.
     public func schedule<Work: DurableOperation>(
         _ name: String, _ cron: CronSchedule, _ operation: Work, in queue: DurableQueue, missed: MissedTimes = .once,
-        options: DurableOptions = DurableOptions()
+        overlap: ScheduleOverlap = .allow, options: DurableOptions = DurableOptions()
     ) async throws {
         let new = try queue.newOperation(operation, nil, [], nil, options)
-        try await commit { try $0.setSchedule(name, cron: cron, missed: missed, operation: new) }
+        try await commit { try $0.setSchedule(name, cron: cron, missed: missed, overlap: overlap, operation: new) }
     }
 
     /// Removes a schedule. Operations that the schedule added stay.

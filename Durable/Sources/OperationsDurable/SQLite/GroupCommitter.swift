@@ -71,6 +71,21 @@ final class GroupCommitter: Sendable {
         }
     }
 
+    /// Rebuilds the file between two commits.
+    func compact() async throws {
+        try await writer.writeWithoutTransaction { [files, connection] database in
+            try files.check(database)
+            connection.hasForeignSettings = true
+            defer { try? self.restoreSettings(of: database) }
+            // The new file is an attached temporary database at first, which would fill the memory.
+            sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_ATTACHED, 1)
+            try database.execute(sql: "PRAGMA temp_store = FILE; VACUUM")
+            // A reader may prevent this, and other writers wait meanwhile. The file becomes shorter at a later commit then.
+            SQLiteSettings.setBusyTimeout(.milliseconds(10), of: database)
+            _ = try? database.checkpoint(.truncate)
+        }
+    }
+
     private func commitTogether(_ group: [GroupDrain<Request>.Pending]) {
         guard let oldest = group.first else { return }
         let (timeout, start) = (oldest.rest(of: settings.busyTimeout), ContinuousClock.now)

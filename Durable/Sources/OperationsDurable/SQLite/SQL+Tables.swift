@@ -97,14 +97,14 @@ extension SQL {
         case .schedule: "SELECT \(Self.scheduleColumns) FROM main.durable_schedule WHERE name = ?1"
         case .schedules: "SELECT \(Self.scheduleColumns) FROM main.durable_schedule ORDER BY name"
         case .dueSchedules:
-            "SELECT \(Self.scheduleColumns) FROM main.durable_schedule WHERE next_at <= ?1 ORDER BY name"
-        case .nextSchedule: "SELECT min(next_at) FROM main.durable_schedule"
+            "SELECT \(Self.scheduleColumns) FROM main.durable_schedule WHERE \(Self.scheduleDue) <= ?1 ORDER BY name"
+        case .nextSchedule: "SELECT min(\(Self.scheduleDue)) FROM main.durable_schedule"
         case .saveSchedule:
             """
             INSERT INTO main.durable_schedule(\(Self.scheduleColumns)) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (name) DO UPDATE SET cron = ?2, \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT (name) DO UPDATE SET cron = ?2, \
             missed = ?3, next_at = ?4, kind = ?5, queue = ?6, input = ?7, priority = ?8, retry = ?9, key = ?10, \
-            timeout = ?11
+            timeout = ?11, due_at = ?12, overlap = ?13, last = ?14
             """
         case .removeSchedule: "DELETE FROM main.durable_schedule WHERE name = ?1"
         case .meta: "SELECT value FROM main.durable_meta WHERE name = ?1"

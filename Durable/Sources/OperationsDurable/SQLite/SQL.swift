@@ -3,9 +3,10 @@
 /// No statement replaces a row. A row may have columns of a newer version, which an update of the other columns keeps.
 /// Constants in a condition name states: 0 is waiting, 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
 enum SQL: Int, CaseIterable {
-    case insertOperation, updateOperation, subtractPending, operation, input, insertInput, output, insertOutput
+    case insertOperation, updateOperation, subtractPending, operation, input, insertInput, replaceInput, output,
+        insertOutput
     case removeEdges, edgesTo, edgesFrom, insertEdge
-    case matching, children, waiting, ready, due, nextWake, expired, nextDeadline, firstBlocked, lastReady
+    case matching, children, waiting, ready, oldestReady, due, nextWake, expired, nextDeadline, firstBlocked, lastReady
     case running, suspects, cancelRequests, purgeable
     case removeOperation, removeInput, removeOutput, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case insertQueue, queueByName, queueByID, queues, updateQueue
@@ -37,7 +38,10 @@ enum SQL: Int, CaseIterable {
     static let workerColumns = "id, name, lease_end, kinds, queues, process, isolates"
     static let attemptColumns = "operation, fence, worker, started_at, ended_at, outcome, reason"
     static let eventColumns = "number, operation, queue, kind, state, fence, at, reason"
-    static let scheduleColumns = "name, cron, missed, next_at, kind, queue, input, priority, retry, key, timeout"
+    static let scheduleColumns =
+        "name, cron, missed, next_at, kind, queue, input, priority, retry, key, timeout, due_at, overlap, last"
+    /// The next time of a schedule. Workers before schema 4 read the column `next_at` only.
+    static let scheduleDue = "CASE WHEN next_at = 9223372036854775807 THEN coalesce(due_at, next_at) ELSE next_at END"
 
     /// The texts, at the positions of the raw values.
     static let texts: [String] = allCases.map(\.written)
@@ -71,6 +75,7 @@ enum SQL: Int, CaseIterable {
             LEFT JOIN main.durable_input ON durable_input.id = durable_operation.id WHERE durable_operation.id = ?1
             """
         case .insertInput: "INSERT INTO main.durable_input(id, data) VALUES (?1, ?2)"
+        case .replaceInput: "UPDATE main.durable_operation SET input = ?2 WHERE id = ?1"
         case .output: "SELECT data FROM main.durable_output WHERE id = ?1"
         case .insertOutput:
             "INSERT INTO main.durable_output(id, data) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET data = ?2"
@@ -95,6 +100,11 @@ enum SQL: Int, CaseIterable {
             """
             SELECT priority, ready_at, id FROM main.durable_operation WHERE queue = ?1 AND epoch = ?2 AND kind = ?3 \
             AND state = 3 ORDER BY priority DESC, ready_at, id LIMIT ?4
+            """
+        case .oldestReady:
+            """
+            SELECT ready_at FROM main.durable_operation WHERE queue = ?1 AND epoch = ?2 AND kind = ?3 AND state = 3 \
+            AND priority = ?4 ORDER BY ready_at LIMIT 1
             """
         case .due:
             """

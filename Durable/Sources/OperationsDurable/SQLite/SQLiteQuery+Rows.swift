@@ -223,18 +223,24 @@ extension SQLiteQuery {
     var scheduleRow: ScheduleRow {
         var row = ScheduleRow(
             name: text(0), cron: text(1), missed: MissedTimes(rawValue: int(2)) ?? .once,
-            nextAt: DurableInstant(microseconds: int(3)), kind: text(4), queue: text(5), input: bytes(6))
+            nextAt: ScheduleRow.nextAt(
+                next: DurableInstant(microseconds: int(3)),
+                due: optionalInt(11).map { DurableInstant(microseconds: $0) }),
+            kind: text(4), queue: text(5), input: bytes(6))
         row.priority = DurablePriority(rawValue: int(7)) ?? .normal
         row.retry = RetryRule(text: optionalText(8))
         (row.key, row.timeout) = (optionalText(9), optionalInt(10))
+        row.overlap = ScheduleOverlap(rawValue: int(12)) ?? .allow
+        row.last = optionalInt(13).map { OperationID($0) }
         return row
     }
 
     func bind(_ row: ScheduleRow) {
+        let stored = row.storedNext
         bind(1, row.name)
         bind(2, row.cron)
         bind(3, row.missed.rawValue)
-        bind(4, row.nextAt)
+        bind(4, stored.next)
         bind(5, row.kind)
         bind(6, row.queue)
         bind(7, row.input)
@@ -242,5 +248,8 @@ extension SQLiteQuery {
         bind(9, row.retry.text)
         bind(10, row.key)
         bind(11, row.timeout)
+        bind(12, stored.due)
+        bind(13, row.overlap.rawValue)
+        bind(14, row.last?.rawValue)
     }
 }

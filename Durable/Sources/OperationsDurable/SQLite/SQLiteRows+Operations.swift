@@ -108,6 +108,19 @@ extension SQLiteRows {
         return entries
     }
 
+    func oldestReady(queue: QueueID, epoch: Int64, kind: KindID, priority: DurablePriority) throws -> DurableInstant? {
+        var oldest: DurableInstant?
+        try run(.oldestReady) { query in
+            query.bind(1, queue.rawValue)
+            query.bind(2, epoch)
+            query.bind(3, kind.rawValue)
+            query.bind(4, priority.rawValue)
+        } row: { query in
+            oldest = query.instant(0)
+        }
+        return oldest
+    }
+
     func due(limit: Int) throws -> [OperationID] { try ids(.due) { $0.bind(now, limit) } }
 
     func expired(limit: Int) throws -> [OperationID] { try ids(.expired) { $0.bind(now, limit) } }

@@ -111,6 +111,14 @@ extension SQLiteRows {
     func save(_ changes: Changes) throws {
         for row in changes.inserted { try insert(row, input: changes.inputs[row.id] ?? []) }
         for row in changes.updated { try run(.updateOperation) { $0.bind(row) } }
+        for (id, input) in changes.replacedInputs {
+            try run(.removeInput) { $0.bind(1, id.rawValue) }
+            try run(.replaceInput) { query in
+                query.bind(1, id.rawValue)
+                query.bind(2, input.count <= Self.inlineBytes ? input : nil)
+            }
+            if input.count > Self.inlineBytes { try insertInput(input, of: id) }
+        }
         for (id, output) in changes.outputs {
             try run(.insertOutput) { query in
                 query.bind(1, id.rawValue)
@@ -151,9 +159,12 @@ extension SQLiteRows {
             query.bind(row)
             query.bind(34, isInline ? input : nil)
         }
-        guard !isInline else { return }
+        if !isInline { try insertInput(input, of: row.id) }
+    }
+
+    private func insertInput(_ input: [UInt8], of id: OperationID) throws {
         try run(.insertInput) { query in
-            query.bind(1, row.id.rawValue)
+            query.bind(1, id.rawValue)
             query.bind(2, input)
         }
     }

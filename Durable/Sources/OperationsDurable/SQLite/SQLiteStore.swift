@@ -46,12 +46,12 @@ public final class SQLiteStore: DurableStore {
     public let limits: DurableLimits
     public let identity: String
     public let notices = StoreNotices()
-    private let committer: GroupCommitter
+    let committer: GroupCommitter
     private let reader: DatabaseQueue
     private let clock: @Sendable () -> DurableInstant
     private let poll: ChangePoll
     private let readStatements = ReadStatements()
-    private let files: SQLiteFiles
+    let files: SQLiteFiles
     private let leases: LeaseFile
 
     /// Opens the file, creates it if necessary, and migrates its schema.

@@ -88,13 +88,17 @@ enum Schema {
         CREATE INDEX durable_waiting ON durable_operation(queue, epoch) WHERE state < 7 AND (state = 0 OR children > 0);
         CREATE INDEX durable_counter_running ON durable_counter(queue) WHERE state = 4;
         """,
-        // A worker of version 3 ignores the new columns, and keeps working. It runs suspects beside other operations.
+        // A worker of version 3 ignores the new columns, and keeps working. It runs suspects beside other operations, and ignores
+        // schedules whose next time is in the new column.
         """
         ALTER TABLE durable_operation ADD COLUMN crashes INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE durable_operation ADD COLUMN death INTEGER;
         CREATE INDEX durable_suspect ON durable_operation(id) WHERE crashes > 0 AND state < 7;
         ALTER TABLE durable_worker ADD COLUMN process TEXT;
         ALTER TABLE durable_worker ADD COLUMN isolates INTEGER;
+        ALTER TABLE durable_schedule ADD COLUMN due_at INTEGER;
+        ALTER TABLE durable_schedule ADD COLUMN overlap INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE durable_schedule ADD COLUMN last INTEGER;
         """,
     ]
 }

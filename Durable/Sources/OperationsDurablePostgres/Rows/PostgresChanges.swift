@@ -6,6 +6,7 @@ struct PostgresChanges {
     var inserted: Set<OperationID> = []
     var updated: Set<OperationID> = []
     var inputs: [OperationID: [UInt8]] = [:]
+    var replacedInputs: [OperationID: [UInt8]] = [:]
     var outputs: [OperationID: [UInt8]] = [:]
     var edges: [Edge] = []
     var keys: Set<KeyName> = []
@@ -17,7 +18,8 @@ struct PostgresChanges {
     var workers: Set<WorkerID> = []
 
     var isEmpty: Bool {
-        inserted.isEmpty && updated.isEmpty && outputs.isEmpty && edges.isEmpty && keys.isEmpty && uniques.isEmpty
+        inserted.isEmpty && updated.isEmpty && replacedInputs.isEmpty && outputs.isEmpty && edges.isEmpty
+            && keys.isEmpty && uniques.isEmpty
             && history.isEmpty && attempts.isEmpty && keptAttempts.isEmpty && events.isEmpty && workers.isEmpty
     }
 
@@ -50,6 +52,17 @@ extension PostgresRows {
             let rows = changes.updated.sorted().compactMap { operations[$0] }
             try write(.updateOperations, set: rows, PostgresColumn.operations)
             changes.updated = []
+        }
+        if !changes.replacedInputs.isEmpty {
+            let inputs = changes.replacedInputs.sorted { $0.key < $1.key }
+            try write(.removeInputs) { $0.append(PostgresArray(inputs.map(\.key.rawValue))) }
+            let columns = [
+                PostgresColumn<(key: OperationID, value: [UInt8])>(int: \.key.rawValue),
+                PostgresColumn(bytes: { $0.value.count <= Self.inlineBytes ? $0.value : nil }),
+            ]
+            try write(.replaceInputs, set: inputs, columns)
+            try save(inputs.filter { $0.value.count > Self.inlineBytes }, .insertInputs)
+            changes.replacedInputs = [:]
         }
         if !changes.outputs.isEmpty {
             let outputs = changes.outputs.sorted { $0.key < $1.key }

@@ -143,10 +143,11 @@ extension PostgresParameters {
 
     /// Appends the columns of `PostgresSQL.scheduleColumns`.
     mutating func append(_ row: ScheduleRow) {
+        let stored = row.storedNext
         append(row.name)
         append(row.cron)
         append(row.missed.rawValue)
-        append(row.nextAt.microseconds)
+        append(stored.next.microseconds)
         append(row.kind)
         append(row.queue)
         append(row.input)
@@ -154,6 +155,9 @@ extension PostgresParameters {
         append(row.retry.text)
         append(row.key)
         append(row.timeout)
+        append(stored.due?.microseconds)
+        append(row.overlap.rawValue)
+        append(row.last?.rawValue)
     }
 }
 #endif

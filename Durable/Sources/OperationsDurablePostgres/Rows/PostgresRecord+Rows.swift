@@ -95,10 +95,15 @@ extension PostgresRecord {
     var scheduleRow: ScheduleRow {
         var row = ScheduleRow(
             name: text(0), cron: text(1), missed: MissedTimes(rawValue: int(2)) ?? .once,
-            nextAt: DurableInstant(microseconds: int(3)), kind: text(4), queue: text(5), input: bytes(6))
+            nextAt: ScheduleRow.nextAt(
+                next: DurableInstant(microseconds: int(3)),
+                due: optionalInt(11).map { DurableInstant(microseconds: $0) }),
+            kind: text(4), queue: text(5), input: bytes(6))
         row.priority = DurablePriority(rawValue: int(7)) ?? .normal
         row.retry = RetryRule(text: optionalText(8))
         (row.key, row.timeout) = (optionalText(9), optionalInt(10))
+        row.overlap = ScheduleOverlap(rawValue: int(12)) ?? .allow
+        row.last = optionalInt(13).map { OperationID($0) }
         return row
     }
 }

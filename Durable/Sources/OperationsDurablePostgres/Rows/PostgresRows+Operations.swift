@@ -107,6 +107,16 @@ extension PostgresRows {
         }
     }
 
+    func oldestReady(queue: QueueID, epoch: Int64, kind: KindID, priority: DurablePriority) throws -> DurableInstant? {
+        try flushOperations()
+        return try run(.oldestReady) { parameters in
+            parameters.append(queue.rawValue)
+            parameters.append(epoch)
+            parameters.append(kind.rawValue)
+            parameters.append(priority.rawValue)
+        }.first?.instant(0)
+    }
+
     func due(limit: Int) throws -> [OperationID] {
         guard try isDue(\.wake) else { return [] }
         try flushOperations()

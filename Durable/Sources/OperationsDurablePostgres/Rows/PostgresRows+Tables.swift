@@ -123,6 +123,9 @@ extension PostgresRows {
             operations[row.id] = row
             if !changes.inserted.contains(row.id) { changes.updated.insert(row.id) }
         }
+        for (id, input) in saved.replacedInputs {
+            if changes.inserted.contains(id) { changes.inputs[id] = input } else { changes.replacedInputs[id] = input }
+        }
         changes.outputs.merge(saved.outputs) { $1 }
         changes.edges += saved.edges
         for edge in saved.edges { edgeless.remove(edge.dependency) }

@@ -9,7 +9,10 @@ extension PostgresSQL {
     static let workerColumns = "id, name, lease_end, kinds, queues, process, isolates"
     static let attemptColumns = "operation, fence, worker, started_at, ended_at, outcome, reason"
     static let eventColumns = "number, operation, queue, kind, state, fence, at, reason"
-    static let scheduleColumns = "name, cron, missed, next_at, kind, queue, input, priority, retry, key, timeout"
+    static let scheduleColumns =
+        "name, cron, missed, next_at, kind, queue, input, priority, retry, key, timeout, due_at, overlap, last"
+    /// The next time of a schedule. Workers before schema 4 read the column `next_at` only.
+    static let scheduleDue = "CASE WHEN next_at = 9223372036854775807 THEN coalesce(due_at, next_at) ELSE next_at END"
 
     /// The statements on all tables except operations and their payloads.
     var tableText: String? {
@@ -125,13 +128,16 @@ extension PostgresSQL {
         case .removeWorkers: "DELETE FROM @.durable_worker WHERE id = ANY($1::bigint[])"
         case .schedule: "SELECT \(Self.scheduleColumns) FROM @.durable_schedule WHERE name = $1::text"
         case .schedules: "SELECT \(Self.scheduleColumns) FROM @.durable_schedule ORDER BY name"
-        case .dueSchedules: "SELECT \(Self.scheduleColumns) FROM @.durable_schedule WHERE next_at <= $1::bigint"
+        case .dueSchedules:
+            "SELECT \(Self.scheduleColumns) FROM @.durable_schedule WHERE \(Self.scheduleDue) <= $1::bigint"
         case .saveSchedule:
             """
-            INSERT INTO @.durable_schedule(\(Self.scheduleColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
+            INSERT INTO @.durable_schedule(\(Self.scheduleColumns)) VALUES \
+            ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
             ON CONFLICT (name) DO UPDATE SET cron = excluded.cron, missed = excluded.missed, \
             next_at = excluded.next_at, kind = excluded.kind, queue = excluded.queue, input = excluded.input, \
-            priority = excluded.priority, retry = excluded.retry, key = excluded.key, timeout = excluded.timeout
+            priority = excluded.priority, retry = excluded.retry, key = excluded.key, timeout = excluded.timeout, \
+            due_at = excluded.due_at, overlap = excluded.overlap, last = excluded.last
             """
         case .removeSchedule: "DELETE FROM @.durable_schedule WHERE name = ANY($1::text[])"
         case .attempts:

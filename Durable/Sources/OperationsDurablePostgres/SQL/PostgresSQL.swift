@@ -6,9 +6,10 @@
 enum PostgresSQL: Int, CaseIterable {
     case migrationLock, lock, now, snapshot, flush, notify, exists
     case settle, exchange, verify, unlock, renewLease, lockHolder
-    case operations, insertOperations, updateOperations, subtractPending, inputs, insertInputs, output, saveOutputs
+    case operations, insertOperations, updateOperations, subtractPending, inputs, insertInputs, replaceInputs, output,
+        saveOutputs
     case removeEdges, edgesTo, edgesFrom, insertEdges
-    case matching, children, waiting, ready, due, expired, wakes, firstBlocked, lastReady
+    case matching, children, waiting, ready, oldestReady, due, expired, wakes, firstBlocked, lastReady
     case running, suspects, cancelRequests, purgeable
     case removeOperations, removeInputs, removeOutputs, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case removeAttempts
@@ -83,6 +84,11 @@ enum PostgresSQL: Int, CaseIterable {
             WHERE durable_operation.id = ANY($1::bigint[])
             """
         case .insertInputs: "INSERT INTO @.durable_input(id, data) SELECT * FROM unnest($1::bigint[], $2::bytea[])"
+        case .replaceInputs:
+            """
+            UPDATE @.durable_operation SET input = new.data FROM unnest($1::bigint[], $2::bytea[]) AS new(id, data) \
+            WHERE durable_operation.id = new.id
+            """
         case .output: "SELECT data FROM @.durable_output WHERE id = $1::bigint"
         case .saveOutputs:
             """
@@ -120,6 +126,11 @@ enum PostgresSQL: Int, CaseIterable {
             SELECT priority, ready_at, id FROM @.durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
             AND kind = $3::bigint AND state = 3 ORDER BY priority DESC, ready_at, id LIMIT $4::bigint
             """
+        case .oldestReady:
+            """
+            SELECT ready_at FROM @.durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
+            AND kind = $3::bigint AND state = 3 AND priority = $4::bigint ORDER BY ready_at LIMIT 1
+            """
         case .due:
             """
             SELECT id FROM @.durable_operation WHERE state IN (1, 5) AND wake_at <= $1::bigint \
@@ -135,7 +146,7 @@ enum PostgresSQL: Int, CaseIterable {
             SELECT (SELECT min(wake_at) FROM @.durable_operation WHERE state IN (1, 5)), \
             (SELECT min(deadline) FROM @.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)), \
             (SELECT min(wake_at) FROM @.durable_key WHERE wake_at IS NOT NULL), \
-            (SELECT min(next_at) FROM @.durable_schedule), (SELECT min(lease_end) FROM @.durable_worker), \
+            (SELECT min(\(Self.scheduleDue)) FROM @.durable_schedule), (SELECT min(lease_end) FROM @.durable_worker), \
             (SELECT min(id) FROM @.durable_operation WHERE crashes > 0 AND state < 7)
             """
         case .firstBlocked:

@@ -1,0 +1,115 @@
+import DurableCore
+import Foundation
+import OperationsDurable
+import Testing
+
+@Suite struct UpkeepTests {
+    private func size(_ path: String) throws -> Int {
+        try #require(FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+    }
+
+    @Test func `R36: compaction gives the space of removed operations back, and stores continue`() async throws {
+        try await withTemporaryFile { path in
+            let (store, other) = (try await SQLiteStore(path: path), try await SQLiteStore(path: path))
+            let queue = DurableQueue("q", in: store)
+            let long = String(repeating: "x", count: 4_000)
+            try await queue.add(contentsOf: (0..<1_000).map { Note(journal: "\($0)", word: long) })
+            let kept = try await queue.add(Sum(a: 1, b: 2))
+            try await store.cancel(matching: DurableFilter(name: "note"))
+            try await store.delete(matching: DurableFilter(name: "note"))
+            try await store.compact()
+            #expect(try size(path) < 1_000_000)
+            // The statements that both stores have prepared work on.
+            #expect(try await other.record(of: kept.id).name == "sum")
+            try await DurableQueue("q", in: other).add(Sum(a: 3, b: 4))
+            #expect(try await queue.counts() == [.ready: 2])
+        }
+    }
+
+    @Test func `R36: a copy has one moment of the file, while tasks add graphs of operations`() async throws {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            let queue = DurableQueue("q", in: store)
+            let adding = Task {
+                var count = 0
+                while !Task.isCancelled {
+                    // Two operations of one commit.
+                    try await queue.add(contentsOf: [Sum(a: count, b: 0), Sum(a: count, b: 1)])
+                    count += 1
+                }
+            }
+            for number in 0..<5 {
+                let copy = "\(path)-copy-\(number)"
+                try await store.backUp(to: copy)
+                let restored = try await SQLiteStore(path: copy)
+                let ready = try await restored.records(matching: DurableFilter(limit: .max))
+                #expect(ready.count.isMultiple(of: 2) && ready.allSatisfy { !$0.input.isEmpty && $0.state == .ready })
+                try await DurableQueue("q", in: restored).add(Sum(a: 1, b: 2))
+            }
+            adding.cancel()
+            try await adding.value
+            let names = try FileManager.default.contentsOfDirectory(
+                atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+            #expect(!names.contains { $0.hasSuffix(".partial") })
+        }
+    }
+
+    @Test func `R36: a copy replaces no file, and an absent folder is an error`() async throws {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            let (taken, text) = ("\(path)-taken", "a text")
+            try text.write(toFile: taken, atomically: true, encoding: .utf8)
+            let log = "\(path)-second-wal"
+            try text.write(toFile: log, atomically: true, encoding: .utf8)
+            for target in [taken, path, "\(path)-second"] {
+                await #expect(throws: DurableError.self) { try await store.backUp(to: target) }
+            }
+            #expect(try String(contentsOfFile: taken, encoding: .utf8) == text)
+            await #expect(throws: DurableError.self) { try await store.backUp(to: "\(path)-absent/copy") }
+            try await DurableQueue("q", in: store).add(Sum(a: 1, b: 2))
+        }
+    }
+
+    @Test func `R36: a copy has the permissions of the file`() async throws {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            for mode in [0o600, 0o640] {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+                try await store.backUp(to: "\(path)-\(mode)")
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)-\(mode)")
+                #expect(attributes[.posixPermissions] as? Int == mode)
+            }
+        }
+    }
+
+    @Test func `R36: a file that was moved away is neither copied nor compacted nor created`() async throws {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            let queue = DurableQueue("q", in: store)
+            let added = try await queue.add(Sum(a: 1, b: 2))
+            try FileManager.default.moveItem(atPath: path, toPath: "\(path)-away")
+            await #expect(throws: DurableError.self) { try await store.backUp(to: "\(path)-copy") }
+            await #expect(throws: DurableError.self) { try await store.compact() }
+            #expect(
+                !FileManager.default.fileExists(atPath: path) && !FileManager.default.fileExists(atPath: "\(path)-copy")
+            )
+            try FileManager.default.moveItem(atPath: "\(path)-away", toPath: path)
+            #expect(try await store.record(of: added.id).name == "sum")
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `R36: a snapshot has the instant since which the oldest ready operation waits`(_ kind: StoreKind) async throws
+    {
+        try await withStore(kind) { test in
+            let (store, queue) = (test.store, DurableQueue("q", in: test.store))
+            try await queue.add(Sum(a: 0, b: 0), options: DurableOptions(delay: .seconds(900)))
+            #expect(try await store.snapshot().queues[0].oldestReadyAt == nil)
+            let oldest = try await queue.add(Sum(a: 1, b: 2), priority: .low)
+            test.advance(.seconds(5))
+            try await queue.add(Sum(a: 3, b: 4), priority: .high)
+            try await queue.add(Note(journal: "", word: ""))
+            #expect(try await store.snapshot().queues[0].oldestReadyAt == store.record(of: oldest.id).readyAt)
+        }
+    }
+}
