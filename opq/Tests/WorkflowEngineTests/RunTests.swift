@@ -36,6 +36,28 @@ private struct WeakSpool {
 
 @Suite(.timeLimit(.minutes(5)))
 struct RunTests {
+    #if os(Linux)
+    /// In a process of its own, because other tests open descriptors meanwhile.
+    @Test func `commands that have ended leave no descriptor open`() async {
+        await #expect(processExitsWith: .success) {
+            func openDescriptors() throws -> Int {
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+            }
+            let directory = try TemporaryDirectory()
+            let items = (1...40).map { "\($0)" }.joined(separator: ", ")
+            let text = "operations: {f: {run: \"echo {item}\", each: [\(items)]}}"
+            // The first run opens descriptors that the process keeps.
+            var counts: [Int] = []
+            for _ in 0..<2 {
+                let outcomes = try await outcomes(of: text, in: directory)
+                precondition(outcomes.count == 40 && outcomes.values.allSatisfy { $0 == .succeeded }, "\(outcomes)")
+                counts.append(try openDescriptors())
+            }
+            precondition(counts[1] < counts[0] + 20, "\(counts)")
+        }
+    }
+    #endif
+
     @Test func `operations run after their dependencies`() async throws {
         let directory = try TemporaryDirectory()
         let text = """
