@@ -73,6 +73,26 @@ static bool has_fitting_profile(VipsImage *image) {
     return is_rgb && (image->Bands == 3 || image->Bands == 4) && memcmp(space, "RGB ", 4) == 0;
 }
 
+/// Returns whether the color library builds a transform from the profile. A file may contain a damaged profile, which is no reason
+/// to refuse the pixels.
+static bool has_usable_profile(VipsImage *image) {
+    VipsIntent intent = vips_intent_of_profile(image);
+    const void *data;
+    size_t count;
+    VipsImage *pixel = NULL, *next = NULL;
+    if (vips_image_get_blob(image, VIPS_META_ICC_NAME, &data, &count)) return false;
+    if (vips_black(&pixel, 1, 1, "bands", image->Bands, NULL)) return false;
+    int result = vips_cast(pixel, &next, image->BandFmt, NULL);
+    if (!vips_step(&pixel, result, next)) return false;
+    result = vips_copy(pixel, &next, "interpretation", image->Type, NULL);
+    if (!vips_step(&pixel, result, next)) return false;
+    vips_image_set_blob_copy(pixel, VIPS_META_ICC_NAME, data, count);
+    result = vips_icc_transform(pixel, &next, "srgb", "embedded", TRUE, "intent", intent, NULL);
+    bool is_usable = vips_step(&pixel, result, next);
+    g_clear_object(&pixel);
+    return is_usable;
+}
+
 /// Checks for cancellation in steps that need the complete image, such as a rotation.
 static void progressed(VipsImage *image, VipsProgress *progress, cimage *self) {
     (void)progress;
@@ -108,7 +128,9 @@ static cimage_status load_fitting(cimage *self, cimage_opened *result) {
     VipsImage *copy = NULL;
     int copied = vips_copy(self->source, &copy, NULL);
     if (!vips_step(&self->source, copied, copy)) return CIMAGE_FAILED;
-    if (!has_fitting_profile(self->source)) vips_image_remove(self->source, VIPS_META_ICC_NAME);
+    if (!has_fitting_profile(self->source) || !has_usable_profile(self->source)) {
+        vips_image_remove(self->source, VIPS_META_ICC_NAME);
+    }
     // Some steps use additional threads. One thread is enough, because the caller's queue decodes several images in
     // parallel.
     vips_image_set_int(self->source, VIPS_META_CONCURRENCY, 1);

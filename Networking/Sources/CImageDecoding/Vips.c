@@ -109,8 +109,15 @@ bool vips_to_size(VipsImage **image, int size) {
     // An export profile would change the colors of an image that is already sRGB.
     bool has_profile = vips_image_get_typeof(*image, VIPS_META_ICC_NAME) != 0;
     bool is_cmyk = (*image)->Type == VIPS_INTERPRETATION_CMYK && (*image)->Bands == 4;
-    bool is_foreign = has_profile || is_cmyk;
     VipsImage *next = NULL;
+    if (is_cmyk && has_profile) {
+        // Before the thumbnail, which in libvips 8.14 converts CMYK by a formula, and applies no profile of the file.
+        int converted = vips_icc_transform(
+            *image, &next, "srgb", "embedded", TRUE, "intent", vips_intent_of_profile(*image), NULL);
+        if (!vips_step(image, converted, next)) return false;
+        is_cmyk = has_profile = false;
+    }
+    bool is_foreign = has_profile || is_cmyk;
     size = VIPS_MIN(size, VIPS_MAX_COORD);
     int result = is_foreign
         ? vips_thumbnail_image(

@@ -7,7 +7,10 @@ internal import CImageDecoding
 /// `ImageError.builtWithoutImages`.
 ///
 /// The decoder supports JPEG, PNG, GIF and WebP only. The result is upright and in sRGB: the decoder applies embedded
-/// profiles and converts CMYK. A truncated or damaged file fails, so that no partial image is delivered.
+/// profiles, unless they are damaged, and converts CMYK. A truncated file fails, so that no partial image is delivered. So do most
+/// damaged files: libjpeg repairs some errors, such as a wrong code within a JPEG, and delivers gray or wrong parts.
+///
+/// The frames of an animated WebP are not turned by its EXIF orientation.
 ///
 /// The parts of a GIF that no frame covers are transparent, as in browsers. So are cleared parts, except under a frame that is
 /// opaque and has 256 colors: they have the background color. Of an animated PNG, the decoder delivers the default image, which

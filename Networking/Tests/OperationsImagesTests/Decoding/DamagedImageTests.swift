@@ -94,6 +94,19 @@ struct DamagedImageTests {
         #expect(try decoder.decode(ImageFiles.labelled(file, profile)).image == decoder.decode(file).image)
     }
 
+    @Test(arguments: [nil, 8]) func `a damaged color profile is not applied`(size: Int?) throws {
+        let file = try TestPicture.halves(24, 16).encoded(as: .jpeg)
+        let expected = try decoder.decode(file, options: .init(maxPixelSize: size)).image
+        let profile = ImageFiles.profile(["A2B0"])
+        // The beginning of the table, and its end.
+        var damaged = profile
+        damaged.replaceSubrange(156..<200, with: [UInt8](repeating: 0xFF, count: 44))
+        for profile in [damaged, Array(profile.prefix(400))] {
+            let labelled = ImageFiles.labelled(file, profile)
+            #expect(try decoder.decode(labelled, options: .init(maxPixelSize: size)).image == expected)
+        }
+    }
+
     @Test(arguments: ImageFormat.allCases)
     func `five hundred damaged files give an image or a typed error`(format: ImageFormat) throws {
         let file = try TestPicture.halves(24, 16).encoded(as: format)

@@ -174,6 +174,12 @@ struct DecodingTests {
         #expect(animation.frames.count == 2 && animation.image[2, 2].red < 120 && animation.image[2, 2].blue > 200)
     }
 
+    @Test(arguments: [nil, 3]) func `the profile of a file in CMYK is applied`(size: Int?) throws {
+        let file = ImageFiles.labelled(ImageFiles.cmykJPEG, ImageFiles.greenProfile)
+        let image = try decoder.decode(file, options: .init(maxPixelSize: size)).image
+        for place in [(0, 0), (1, 2)] { #expect(image.isNear([0, 255, 0, 255], at: place, tolerance: 40)) }
+    }
+
     // MARK: - Thumbnails
 
     @Test(arguments: ImageFormat.allCases, [1, 7, 64, 250, 1_000])

@@ -63,14 +63,24 @@ enum ImageFiles {
 
     /// Returns a color profile that exchanges red and blue. It has these tables, and no colorants.
     static func profile(_ tables: [String]) -> [UInt8] {
-        let ramp = (0..<3).flatMap { _ in (0...255).map { UInt8($0) } }
-        let identity = [1, 0, 0, 0, 1, 0, 0, 0, 1].flatMap { big($0 << 16, 4) }
         // The corners of the cube of RGB in Lab.
         let corners: [UInt8] = [
             0, 128, 128, 136, 208, 195, 224, 42, 211, 248, 106, 222, 82, 207, 20, 154, 226, 67, 232, 80, 114, 255, 128,
             128,
         ]
-        let table = Array("mft1".utf8) + [0, 0, 0, 0, 3, 3, 2, 0] + identity + ramp + corners + ramp
+        return profile(tables, of: "mntrRGB Lab ", channels: 3, corners)
+    }
+
+    /// A color profile by which each color of CMYK is green.
+    static let greenProfile = profile(
+        ["A2B0"], of: "prtrCMYKLab ", channels: 4, (0..<16).flatMap { _ in [224, 42, 211] as [UInt8] })
+
+    /// - Parameter corners: The colors in Lab for zero and one in each channel.
+    private static func profile(_ tables: [String], of kind: String, channels: Int, _ corners: [UInt8]) -> [UInt8] {
+        func ramp(_ count: Int) -> [UInt8] { (0..<count).flatMap { _ in (0...255).map { UInt8($0) } } }
+        let identity = [1, 0, 0, 0, 1, 0, 0, 0, 1].flatMap { big($0 << 16, 4) }
+        let table =
+            Array("mft1".utf8) + [0, 0, 0, 0, UInt8(channels), 3, 2, 0] + identity + ramp(channels) + corners + ramp(3)
         let white = Array("XYZ ".utf8) + [0, 0, 0, 0] + [63_190, 65_536, 54_061].flatMap { big($0, 4) }
         let tags = [("wtpt", white)] + tables.map { ($0, table) }
         var (index, content) = (big(tags.count, 4), [UInt8]())
@@ -80,7 +90,7 @@ enum ImageFiles {
         }
         var head = [UInt8](repeating: 0, count: 128)
         head.replaceSubrange(0..<4, with: big(128 + index.count + content.count, 4))
-        for (place, text) in [(8, "\u{2}@"), (12, "mntrRGB Lab "), (36, "acsp")] {
+        for (place, text) in [(8, "\u{2}@"), (12, kind), (36, "acsp")] {
             head.replaceSubrange(place..<place + text.utf8.count, with: text.utf8)
         }
         head.replaceSubrange(68..<80, with: white.dropFirst(8))
