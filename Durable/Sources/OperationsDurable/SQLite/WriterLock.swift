@@ -8,8 +8,8 @@ enum WriterLock {
     static func holder(ofDatabase path: String) -> String? {
         var status = stat()
         guard stat(path + "-shm", &status) == 0 else { return nil }
-        // A list that changes while it is read can lack lines.
-        for _ in 0..<5 {
+        // A list that changes while it is read can lack lines: on a busy machine, several readings in a row.
+        for _ in 0..<50 {
             if let process = holder(of: UInt64(status.st_ino)) { return name(of: process) }
         }
         return nil
