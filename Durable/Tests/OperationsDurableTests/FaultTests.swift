@@ -361,6 +361,35 @@ import Testing
         }
     }
 
+    #if os(Linux)
+    /// The list of the system has more than a page then, and the lock of the file may be behind it.
+    @Test func `the holder of a lock is named among thousands of other locks`() async throws {
+        try await withTemporaryFile { path in
+            let file = open(path + "-locks", O_RDWR | O_CREAT, 0o600)
+            defer { close(file) }
+            @Sendable func lock(_ count: Int) {
+                for number in 0..<count {
+                    var range = flock()
+                    (range.l_type, range.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
+                    (range.l_start, range.l_len) = (off_t(number * 2), 1)
+                    #expect(fcntl(file, F_SETLK, &range) == 0)
+                }
+            }
+            lock(500)
+            let database = try DatabaseQueue(path: path)
+            try await database.writeWithoutTransaction {
+                try $0.execute(sql: "PRAGMA journal_mode = WAL; CREATE TABLE t(a)")
+            }
+            try await database.writeWithoutTransaction { database in
+                try database.beginTransaction(.immediate)
+                lock(2_000)
+                #expect(WriterLock.holder(ofDatabase: path)?.hasPrefix("process \(getpid())") == true)
+                try database.rollback()
+            }
+        }
+    }
+    #endif
+
     @Test func `the requests of a group wait once for a file that another process locks`() async throws {
         try await withTemporaryFile { path in
             _ = try await SQLiteStore(path: path)

@@ -8,16 +8,15 @@ enum WriterLock {
     static func holder(ofDatabase path: String) -> String? {
         var status = stat()
         guard stat(path + "-shm", &status) == 0 else { return nil }
-        // A list that changes while it is read can lack lines: on a busy machine, several readings in a row.
-        for _ in 0..<50 {
+        // A list that changes while it is read can lack lines.
+        for _ in 0..<10 {
             if let process = holder(of: UInt64(status.st_ino)) { return name(of: process) }
         }
         return nil
     }
 
     private static func holder(of inode: UInt64) -> Int32? {
-        guard let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return nil }
-        for line in locks.split(separator: "\n") {
+        for line in locks().split(separator: "\n") {
             // For example `1: POSIX ADVISORY WRITE 123 fe:00:456 120 120`. The lock of writers is the byte 120.
             let words = line.split(separator: " ")
             guard words.count >= 8, words[3] == "WRITE", let process = Int32(words[4]), let first = Int(words[6]),
@@ -27,6 +26,22 @@ enum WriterLock {
             return process
         }
         return nil
+    }
+
+    /// Returns the list of all locks.
+    ///
+    /// Foundation returns the first part of the list only: it takes the first short read for the end of the file, and the system
+    /// delivers at most a page at a time.
+    private static func locks() -> String {
+        let file = open("/proc/locks", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var (bytes, part) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        while true {
+            let count = read(file, &part, part.count)
+            if count <= 0 { return String(decoding: bytes, as: UTF8.self) }
+            bytes += part[..<count]
+        }
     }
 
     private static func name(of process: Int32) -> String {
