@@ -22,10 +22,12 @@ package struct RandomProgram {
     static let names = ["\u{E9}", "e\u{301}"]
 
     /// Random numbers that depend only on a seed (SplitMix64).
-    struct Numbers: RandomNumberGenerator {
-        var state: UInt64
+    package struct Numbers: RandomNumberGenerator {
+        private var state: UInt64
 
-        mutating func next() -> UInt64 {
+        package init(state: UInt64) { self.state = state }
+
+        package mutating func next() -> UInt64 {
             state &+= 0x9E37_79B9_7F4A_7C15
             var z = state
             z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9

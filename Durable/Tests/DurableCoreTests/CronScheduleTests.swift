@@ -1,4 +1,5 @@
 import DurableCore
+import DurableTesting
 import Foundation
 import Testing
 
@@ -113,7 +114,7 @@ import Testing
         let locals = (start...start + 4 * 1_440).map { minute in
             minute + Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(minute * 60))) / 60)
         }
-        var random = Generator(state: UInt64(bitPattern: start))
+        var random = RandomProgram.Numbers(state: UInt64(bitPattern: start))
         for _ in 0..<40 {
             let (minutes, hours) = (random.set(below: 60), random.bool() ? nil : random.set(below: 24))
             let days = random.bool() ? nil : random.set(below: 7)
@@ -148,21 +149,10 @@ import Testing
     }
 }
 
-/// SplitMix64.
-private struct Generator: RandomNumberGenerator {
-    var state: UInt64
+extension RandomProgram.Numbers {
+    fileprivate mutating func bool() -> Bool { Bool.random(using: &self) }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func bool() -> Bool { Bool.random(using: &self) }
-
-    mutating func set(below limit: Int) -> Set<Int> {
+    fileprivate mutating func set(below limit: Int) -> Set<Int> {
         let count = Int.random(in: 1...3, using: &self)
         return Set((0..<count).map { _ in Int.random(in: 0..<limit, using: &self) })
     }
