@@ -98,6 +98,7 @@ let package = Package(
             dependencies: [
                 "DurableCore", "DurableCrashWorker", "DurablePoison", "DurablePostgresWorker", "DurableTesting",
                 "OperationsDurable", "OperationsDurablePostgres",
+                .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
                 operations("Operations"), operations("OperationsTesting"), database, sqlite, logging, instrumentation,
                 lifecycle,
             ],

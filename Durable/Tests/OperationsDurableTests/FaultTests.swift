@@ -173,7 +173,7 @@ import Testing
                 .reduce(into: [:]) { $0[$1["name"] as String] = $1["value"] as Int }
             }
             // A worker refuses the file if the oldest reader is newer than the worker.
-            #expect(numbers == ["schema": 4, "oldest_reader": 3])
+            #expect(numbers == ["schema": 5, "oldest_reader": 3])
         }
     }
 

@@ -10,7 +10,7 @@ extension DurableMachine {
         try event { machine in
             for var row in try machine.existingOperations(ids) {
                 guard let wakeAt = row.wakeAt, wakeAt <= machine.now else { continue }
-                if row.state == .awaitingSignal { try machine.timeOutSignal(&row) } else { try machine.makeReady(&row) }
+                if row.state == .awaitingSignal { try machine.timeOutSignal(&row) } else { try machine.settle(&row) }
             }
             for key in keys { try machine.put(machine.key(key)) }
         }

@@ -179,6 +179,16 @@ public final class SQLiteStore: DurableStore {
     }
 }
 
+extension SQLiteStore: StatementStore {
+    package func statement(adding columns: [AdditionColumn]) -> DurableStatement {
+        let names = columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
+        let marks = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        return DurableStatement(
+            sql: "INSERT INTO main.durable_add(\(names)) VALUES (\(marks))",
+            parameters: columns.map { $0.kind == .identifiers ? "[\($0.value)]" : $0.value })
+    }
+}
+
 /// The statements of the connection for reading.
 private final class ReadStatements: @unchecked Sendable {
     // Sendable: only used inside the serial access of the reader.

@@ -1,7 +1,7 @@
 /// The versioned schema of a store in SQLite. Each migration runs once, under the write lock of the database.
 enum Schema {
     /// The version that this library reads and writes.
-    static let version = 4
+    static let version = migrations.count
 
     /// The migrations, in order. A published migration never changes.
     static let migrations: [String] = [
@@ -100,5 +100,8 @@ enum Schema {
         ALTER TABLE durable_schedule ADD COLUMN overlap INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE durable_schedule ADD COLUMN last INTEGER;
         """,
+        // A worker of version 4 ignores the views, and keeps working. It starts an operation that a view added, and of which a
+        // dependency had failed.
+        additions,
     ]
 }

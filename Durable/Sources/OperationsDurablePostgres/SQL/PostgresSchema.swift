@@ -99,6 +99,9 @@ enum PostgresSchema {
         ALTER TABLE durable_schedule ADD COLUMN due_at bigint, ADD COLUMN overlap bigint NOT NULL DEFAULT 0,
             ADD COLUMN last bigint;
         """,
+        // A worker of version 4 ignores the function, and keeps working. It starts an operation that the function added, and of
+        // which a dependency had failed.
+        additions,
     ]
 }
 #endif

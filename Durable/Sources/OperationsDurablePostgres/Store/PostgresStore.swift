@@ -48,6 +48,7 @@ public final class PostgresStore: DurableStore {
     public let limits: DurableLimits
     public let identity: String
     public let notices = StoreNotices()
+    private let schema: String
     private let committer: PostgresCommitter
     private let reader: PostgresReader
     private let leases: PostgresLeases
@@ -72,7 +73,7 @@ public final class PostgresStore: DurableStore {
         // Weak: the notices hold the listener, and closures of callers hold the committer.
         committer = PostgresCommitter(writer, configuration, sender: sender) { [weak notices] in notices?.publish($0) }
         let home = try await committer.migrate()
-        identity = home.identity ?? ""
+        (identity, schema) = (home.identity ?? "", home.schema)
         reader = PostgresReader(PostgresSession(address, timeout: timeout, home: home), configuration)
         leases = PostgresLeases(
             PostgresSession(address, timeout: timeout, home: home, timeouts: timeouts), configuration)
@@ -131,6 +132,29 @@ public final class PostgresStore: DurableStore {
                     continuation.resume(with: reply.result($0))
                 })
         }
+    }
+}
+
+extension PostgresStore: StatementStore {
+    package func statement(adding columns: [AdditionColumn]) -> DurableStatement {
+        let arguments = columns.enumerated().map { index, column in
+            let value = "$\(index + 1)::text"
+            let typed =
+                switch column.kind {
+                case .text: value
+                case .json: "\(value)::json"
+                case .number: "\(value)::bigint"
+                case .identifiers: "\(value)::bigint[]"
+                // A literal in seconds is exact. A function would take a number with a fraction that is not.
+                case .date: "timestamptz 'epoch' + (\(value) || ' seconds')::interval"
+                case .seconds: "(\(value) || ' seconds')::interval"
+                case .boolean: "\(value)::boolean"
+                }
+            return "\(column.name) => \(typed)"
+        }
+        return DurableStatement(
+            sql: "SELECT \(PostgresSettings.quoted(schema)).durable_add(\(arguments.joined(separator: ", ")))",
+            parameters: columns.map { $0.kind == .identifiers ? "{\($0.value)}" : $0.value })
     }
 }
 
