@@ -47,10 +47,10 @@ extension PostgresConnection {
         switch side {
         case .application:
             try restoreEncoding()
-            let results = try executeByName([part(.exchange), part(.verify)])
-            let count = results[0].columnCount / 2
-            side = .interlude((0..<count).map { results[0].text(0, $0) })
-            try verify(results[1])
+            let results = try executeByName([], [part(.exchange), part(.verify)])
+            let values = results[results.count - 2]
+            side = .interlude((0..<values.columnCount / 2).map { values.text(0, $0) })
+            try verify(results[results.count - 1])
         case .residue: try restore()
         case .library, .interlude: break
         }
@@ -123,20 +123,26 @@ extension PostgresConnection {
             parts += ["RESET SESSION AUTHORIZATION", "RESET ROLE"] + settings.settingInitial
             parts.append("SET CONSTRAINTS ALL IMMEDIATE")
         }
-        parts += PostgresSettings.cleaning + [part(.unlock), part(.settle), part(.verify)]
-        let results = try executeByName(parts + commands)
+        let named = [part(.unlock), part(.settle), part(.verify)] + commands
+        let results = try executeByName(parts + PostgresSettings.cleaning, named)
         side = .library
-        try verify(results[parts.count - 1])
+        try verify(results[results.count - 1 - commands.count])
         return results
     }
 
-    /// Executes statements that may refer to prepared statements of the library.
-    private func executeByName(_ statements: [String]) throws -> [PostgresResult] {
-        do { return try executeAll(statements.joined(separator: "; ")) } catch let failure as PostgresFailure
-            where failure.text.contains(PostgresFailure.foreignStore.text)
+    /// Executes statements, and after them statements that may refer to prepared statements of the library.
+    ///
+    /// The server executes no statement of an application that has the name of one of the library.
+    private func executeByName(_ statements: [String], _ named: [String]) throws -> [PostgresResult] {
+        let guarded = hasForgottenStatements ? [] : [PostgresSettings.refusingReplaced]
+        do { return try executeAll((statements + guarded + named).joined(separator: "; ")) } catch let failure
+            as PostgresFailure
         {
-            throw PostgresFailure.foreignStore
-        } catch { throw replacing(error) }
+            if failure.text.contains(PostgresFailure.foreignStore.text) { throw PostgresFailure.foreignStore }
+            guard failure.text.contains(PostgresSettings.replaced) else { throw replacing(failure) }
+            hasForgottenStatements = true
+            throw PostgresFailure.forgottenStatement
+        }
     }
 
     /// Returns the execution of a statement by its name, or its text if an application removes prepared statements.

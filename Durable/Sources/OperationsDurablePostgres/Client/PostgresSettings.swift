@@ -115,6 +115,15 @@ struct PostgresSettings {
         "DISCARD TEMP",
     ]
 
+    static let replaced = "the application has prepared statements with names of the store"
+
+    /// Fails if a prepared statement of an application has the name of one of the library.
+    static let refusingReplaced = """
+        SELECT CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.=) 0 THEN '0' \
+        ELSE pg_catalog.concat('\(replaced): ', pg_catalog.count(*)) END::pg_catalog.int8 \
+        FROM pg_catalog.pg_prepared_statements WHERE from_sql AND pg_catalog.starts_with(name, 'durable_')
+        """
+
     /// Returns the text of a statement of the library, whose mark `@` stands for the schema.
     func text(of sql: PostgresSQL) -> String {
         switch sql {

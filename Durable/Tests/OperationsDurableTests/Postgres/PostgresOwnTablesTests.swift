@@ -122,10 +122,65 @@ import Testing
         "COPY OWN.effect FROM STDIN",
     ]
 
-    @Test(arguments: 1...UInt64(Stress.rounds(240, least: 12)))
+    /// Returns a block that gives other texts to prepared statements of the library, which claim to be right.
+    private static func replacing(_ statements: [(name: String, text: String)]) -> String {
+        let parts = statements.map { name, text in
+            """
+            IF EXISTS (SELECT FROM pg_prepared_statements WHERE name = '\(name)') THEN EXECUTE 'DEALLOCATE "\(name)"'; END IF; \
+            EXECUTE $text$PREPARE "\(name)"\(text)$text$;
+            """
+        }
+        return "DO $$ BEGIN \(parts.joined(separator: " ")) END $$"
+    }
+
+    private static let count = "(SELECT count(*) FROM pg_prepared_statements WHERE starts_with(name, 'durable_'))"
+    /// Any number of statements of the library.
+    private static let liar = ("durable_verify", "(text) AS SELECT 0::bigint, \(count), 0::bigint")
+
+    /// Replacements of prepared statements, of which programs with seeds above 1,000 make use.
+    static let replacements = [
+        replacing([liar]), replacing([liar, ("durable_exchange", " AS SELECT 1, 2")]),
+        replacing([liar, ("durable_settle", " AS SELECT 1")]), replacing([liar, ("durable_unlock", " AS SELECT 1")]),
+        replacing([liar, ("durable_unlock", " AS SELECT pg_catalog.set_config('search_path', 'OTHER', false)")]),
+        replacing([liar, ("durable_numbers", " AS SELECT 'next_operation', 7::bigint")]),
+        replacing([
+            liar, ("durable_lock", "(bigint, text) AS SELECT 1::bigint, 0::bigint, 1::bigint, '', '', 1::bigint"),
+        ]),
+        replacing([liar, ("durable_setNumbers", "(text[], bigint[]) AS SELECT 1")]),
+        replacing([liar, ("durable_addCounters", "(bigint[], bigint[], bigint[], bigint[], bigint[]) AS SELECT 1")]),
+        replacing([("durable_verify", " AS SELECT 1 / 0")]),
+    ]
+
+    @Test(arguments: replacements.indices)
+    func `R31: a statement of an application that has the name of one of the store is never executed for the store`(
+        _ index: Int
+    ) async throws {
+        try await withPlaces { places in
+            let (queue, own) = (DurableQueue("q", in: places.store), places.own)
+            let before = (untouched: try places.untouched(), traces: try await places.traces())
+            let text = Self.replacements[index].replacing("OTHER", with: places.other)
+            for number in 0..<4 {
+                try await places.store.transaction { transaction in
+                    if number % 2 == 0 { try queue.add(Sum(a: number, b: 0), in: transaction) }
+                    try transaction.execute("INSERT INTO \(own).effect VALUES (\(number))")
+                    try transaction.execute(text)
+                    if number % 2 == 1 { try queue.add(Sum(a: number, b: 0), in: transaction) }
+                }
+                try await queue.add(Sum(a: number, b: 1))
+            }
+            #expect(try await queue.counts() == [.ready: 8])
+            #expect(try places.untouched() == before.untouched)
+            #expect(try await places.traces() == before.traces)
+        }
+    }
+
+    private static let seeds = UInt64(Stress.rounds(240, least: 12))
+
+    @Test(arguments: Array(1...seeds) + Array(1_001...1_000 + seeds))
     func `R31: no statement of an application leads the store to another table, lock, role or setting`(_ seed: UInt64)
         async throws
     {
+        let statements = Self.statements + (seed > 1_000 ? Self.replacements : [])
         try await withPlaces { places in
             var random = SeededGenerator(seed: seed)
             let (store, queue) = (places.store, DurableQueue("q", in: places.store))
@@ -134,7 +189,7 @@ import Testing
             var count = 0
             for round in 0..<10 {
                 var program: [String?] = (0...Int.random(in: 0..<4, using: &random)).map { _ in
-                    Self.statements.randomElement(using: &random)?.replacing("OWN", with: places.own)
+                    statements.randomElement(using: &random)?.replacing("OWN", with: places.own)
                         .replacing("OTHER", with: places.other).replacing("KEY", with: key)
                 }
                 program.insert(nil, at: Int.random(in: 0...program.count, using: &random))
