@@ -371,6 +371,52 @@ import OperationsDurablePostgres
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `R32: the other workers of a process that lives are its witnesses again, and the poison of one is found`(
+        _ kind: StoreKind
+    ) async throws {
+        try await withStore(kind) { test in
+            let queue = DurableQueue("q", in: test.store)
+            @Sendable func register(_ machine: inout DurableMachine, _ lease: Duration, _ survived: WorkerID? = nil)
+                throws -> WorkerID
+            {
+                try machine.register("w", kinds: ["sum"], queues: ["q"], lease: lease, process: "p", survived: survived)
+            }
+            @Sendable func claim(_ machine: inout DurableMachine, _ worker: WorkerID) throws -> [OperationID] {
+                while try machine.wakeDue() {}
+                return try machine.claim(for: worker, slots: [("q", 1)], kinds: ["sum"]).map(\.row.id)
+            }
+            let slow = try await queue.add(Sum(a: 1, b: 2))
+            let (first, second) = try await test.store.commit { machine in
+                let workers = (try register(&machine, .seconds(1)), try register(&machine, .seconds(100)))
+                _ = try claim(&machine, workers.0)
+                return workers
+            }
+            test.advance(.seconds(2))
+            try await test.store.commit { machine in
+                try machine.expireLeases()
+                #expect(try machine.rows.worker(second)?.certainProcess == nil)
+                try machine.leave(register(&machine, .seconds(1), first))
+                #expect(try machine.rows.worker(second)?.certainProcess == "p")
+            }
+            try await slow.cancel()
+            // The poison ends the process three times, alone in its second worker.
+            let poison = try await queue.add(Sum(a: 3, b: 4))
+            var worker = second
+            for _ in 0..<3 {
+                test.advance(.seconds(50))
+                let claimed = try await test.store.commit { [worker] in try claim(&$0, worker) }
+                #expect(claimed == [poison.id])
+                test.advance(.seconds(200))
+                worker = try await test.store.commit { machine in
+                    try machine.expireLeases()
+                    return try register(&machine, .seconds(100))
+                }
+            }
+            #expect(try await poison.state == .crashed)
+        }
+    }
+
     // MARK: - Processes
 
     private static let causes = ["kill", "trap", "memory"]

@@ -34,7 +34,7 @@ extension DurableMachine {
 
     /// Whether no other worker of the process runs an operation, or ran one when the process died.
     private mutating func isAlone(_ worker: WorkerRow) throws -> Bool {
-        guard let process = worker.process else { return false }
+        guard let process = worker.certainProcess else { return false }
         return try siblings(of: worker.id, in: process).allSatisfy { try rows.running(of: $0.id).isEmpty }
     }
 
@@ -45,11 +45,19 @@ extension DurableMachine {
 
     /// Makes other workers of a process that died no witnesses: one of them may have had the operation that ended the process.
     mutating func forgetProcess(of worker: WorkerRow) throws {
-        guard let process = worker.process else { return }
+        guard let process = worker.certainProcess else { return }
         for var sibling in try siblings(of: worker.id, in: process)
         where !work.changes.workers.contains(where: { $0.id == sibling.id }) {
-            sibling.process = nil
+            sibling.setDoubt(true)
             work.changes.workers.append(sibling)
+        }
+    }
+
+    /// Makes the workers of a process that lives witnesses again.
+    mutating func rememberProcess(_ process: String) throws {
+        for var worker in try rows.workers() where worker.certainProcess == nil {
+            worker.setDoubt(false)
+            if worker.process == process { work.changes.workers.append(worker) }
         }
     }
 
@@ -107,7 +115,7 @@ extension DurableMachine {
         let ids = try rows.suspects()
         if ids.isEmpty { return (.all, nil) }
         let suspects = try rows.operations(ids)
-        let family = try worker.process.map { try siblings(of: worker.id, in: $0) } ?? []
+        let family = try worker.certainProcess.map { try siblings(of: worker.id, in: $0) } ?? []
         let own = Set(family.map(\.id) + [worker.id])
         if suspects.contains(where: { $0.state == .running && $0.worker.map(own.contains) == true }) {
             return (.none, worker.isolates)

@@ -11,7 +11,10 @@ extension DurableMachine {
         survived: WorkerID? = nil
     ) throws -> WorkerID {
         try event { machine in
-            if let survived { try machine.forgiveDeath(of: survived) }
+            if let survived {
+                try machine.forgiveDeath(of: survived)
+                if let process { try machine.rememberProcess(process) }
+            }
             for kind in kinds { try machine.limits.checkName(kind) }
             let id = try machine.rows.reserveWorkerID()
             machine.work.changes.workers.append(

@@ -104,6 +104,18 @@ public struct WorkerRow: Sendable, Hashable {
         (self.process, self.isolates) = (process, isolates)
     }
 
+    /// The beginning of the stored process of a worker, of which another worker has vanished.
+    private static let doubt = "vanished "
+
+    /// The process; nil if the process is unknown, or if another worker of it has vanished.
+    package var certainProcess: String? { process.flatMap { $0.hasPrefix(Self.doubt) ? nil : $0 } }
+
+    /// Notes whether another worker of the process has vanished.
+    package mutating func setDoubt(_ isDoubtful: Bool) {
+        guard let process, (certainProcess == nil) != isDoubtful else { return }
+        self.process = isDoubtful ? Self.doubt + process : String(process.dropFirst(Self.doubt.count))
+    }
+
     /// Returns the names of a stored list. Line ends separate the names, and no name contains a line end.
     package static func names(_ list: String) -> [String] {
         // By bytes: a carriage return and a line end are one character.
