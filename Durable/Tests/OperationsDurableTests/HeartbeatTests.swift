@@ -8,7 +8,7 @@ import Testing
 @testable import OperationsDurable
 
 #if Postgres
-import OperationsDurablePostgres
+@testable import OperationsDurablePostgres
 #endif
 
 @Suite struct HeartbeatTests {
@@ -217,6 +217,57 @@ import OperationsDurablePostgres
             #expect(try await queue.counts() == [:])
             try await queue.add(Sum(a: 5, b: 6))
         }
+    }
+
+    @Test(arguments: sharedKinds)
+    func `R33: an addition that shares a commit with a transaction waits for it no longer than its limit`(
+        _ kind: StoreKind
+    )
+        async throws
+    {
+        try await withStores(kind, wait: .milliseconds(800)) { store, _, _ in
+            let queue = DurableQueue("q", in: store)
+            var additions: [Task<DurableHandle<Int>, any Error>] = []
+            var transactions: [Task<Void, any Error>] = []
+            let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            defer { for semaphore in [first, second] { semaphore.signal() } }
+            let isFirst = Locked(false)
+            transactions.append(
+                Task {
+                    try await Self.transaction(of: store) {
+                        isFirst.withLock { $0 = true }
+                        Self.block(first)
+                    }
+                })
+            try await poll("the transaction runs") { isFirst.withLock { $0 } }
+            // The next group has an addition and a transaction, whichever comes first.
+            transactions.append(Task { try await Self.transaction(of: store) { Self.block(second) } })
+            additions.append(Task { try await queue.add(Sum(a: 1, b: 2)) })
+            try await poll("both wait") { Self.pendingCount(store) == 2 }
+            first.signal()
+            let error = await #expect(throws: DurableError.self) { try await additions[0].value }
+            let text = "\(try #require(error))"
+            #expect(text.contains(kind == .sqlite ? "process \(getpid())" : "of this process"), "\(text)")
+            second.signal()
+            for transaction in transactions { try await transaction.value }
+            // The addition is not in the commit of the transaction.
+            #expect(try await queue.counts() == [:])
+            _ = try await queue.add(Sum(a: 3, b: 4))
+        }
+    }
+
+    private static func transaction(of store: any DurableStore, _ body: @escaping @Sendable () -> Void) async throws {
+        #if Postgres
+        if let store = store as? PostgresStore { return try await store.transaction { _ in body() } }
+        #endif
+        try await (store as? SQLiteStore)?.transaction { _ in body() }
+    }
+
+    private static func pendingCount(_ store: any DurableStore) -> Int? {
+        #if Postgres
+        if let store = store as? PostgresStore { return store.committer.requests.pendingCount }
+        #endif
+        return (store as? SQLiteStore)?.committer.requests.pendingCount
     }
 
     private static func pass(_ semaphore: DispatchSemaphore) async {

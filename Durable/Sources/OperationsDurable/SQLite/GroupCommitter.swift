@@ -28,7 +28,7 @@ final class GroupCommitter: Sendable {
     private let clock: @Sendable () -> DurableInstant
     private let publish: @Sendable (Effects) -> Void
     private let leases: LeaseFile
-    private let requests: GroupDrain<Request>
+    let requests: GroupDrain<Request>
     /// Used only inside `writer`'s write access, which is serial.
     private let connection = ConnectionState()
 
@@ -87,10 +87,11 @@ final class GroupCommitter: Sendable {
     }
 
     private func commitTogether(_ group: [GroupDrain<Request>.Pending]) {
+        let group = group.filter { $0.start() }
         guard let oldest = group.first else { return }
         let (timeout, start) = (oldest.rest(of: settings.busyTimeout), ContinuousClock.now)
         do {
-            try commit(group.map(\.request), timeout: timeout)
+            try commit(group, timeout: timeout)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             // A lock that another process holds too long is the fault of no request. Later requests wait on, unless SQLite
             // does not wait, for example to prevent a deadlock.
@@ -119,9 +120,10 @@ final class GroupCommitter: Sendable {
     /// Applies the requests in one transaction, and resumes the callers after the commit.
     ///
     /// - Parameter timeout: The time to wait for another process.
-    private func commit(_ group: [Request], timeout: Duration) throws {
-        var errors = [(any Error)?](repeating: nil, count: group.count)
-        var effects = Effects()
+    private func commit(_ group: [GroupDrain<Request>.Pending], timeout: Duration) throws {
+        // First, because the statements may take any time, and events that wait for them can still expire.
+        let group = group.filter(\.request.isStatements) + group.filter { !$0.request.isStatements }
+        var (replies, effects): ([Reply], Effects) = ([], Effects())
         try writer.writeWithoutTransaction { database in
             try files.check(database)
             try restoreSettings(of: database)
@@ -130,7 +132,7 @@ final class GroupCommitter: Sendable {
             defer { if isShort { SQLiteSettings.setBusyTimeout(settings.busyTimeout, of: database) } }
             do {
                 try database.inTransaction(.immediate) {
-                    (errors, effects) = try apply(group, in: database)
+                    (replies, effects) = try apply(group, in: database)
                     return .commit
                 }
             } catch {
@@ -144,7 +146,7 @@ final class GroupCommitter: Sendable {
             try files.check(database)
         }
         publish(effects)
-        for (request, error) in zip(group, errors) { request.finish(error) }
+        for (request, error) in replies { request.finish(error) }
     }
 
     /// Gives the connection its settings after statements of an application.
@@ -154,33 +156,38 @@ final class GroupCommitter: Sendable {
         connection.hasForeignSettings = false
     }
 
-    private func apply(_ group: [Request], in database: Database) throws -> ([(any Error)?], Effects) {
+    /// A request that has not expired, and its error.
+    private typealias Reply = (request: Request, error: (any Error)?)
+
+    private func apply(_ group: [GroupDrain<Request>.Pending], in database: Database) throws -> ([Reply], Effects) {
         let rows = SQLiteRows(database, now: clock(), statements: connection.statements, leases: leases)
         rows.kinds = connection.kinds
         try rows.checkVersion()
         var machine = DurableMachine(rows: rows, limits: limits)
-        var errors: [(any Error)?] = []
-        for request in group {
+        var replies: [Reply] = []
+        for (index, pending) in group.enumerated() where pending.start() {
+            let request = pending.request
             do {
                 switch request.work {
                 case .event(let event): try event(&machine)
                 case .statements(let statements):
                     try rows.flush()
+                    requests.pause(group[(index + 1)...])
                     try isolate(statements, in: database)
                 }
-                errors.append(nil)
+                replies.append((request, nil))
             } catch let error as DurableError {
-                errors.append(error)
+                replies.append((request, error))
             } catch let error as StatementsError {
                 // A statement may roll back the whole transaction, for example `INSERT OR ROLLBACK`. Each further statement
                 // of the group would then commit on its own.
                 guard database.isInsideTransaction, !connection.commits.hasRolledBack else { throw error }
-                errors.append(DurableError.wrapping(statements: error.cause))
+                replies.append((request, DurableError.wrapping(statements: error.cause)))
             }
         }
         try rows.flush()
         connection.kinds = rows.kinds
-        return (errors, machine.takeEffects())
+        return (replies, machine.takeEffects())
     }
 
     /// An error of the application's statements, after the rollback to the savepoint.
@@ -211,6 +218,10 @@ final class GroupCommitter: Sendable {
             throw StatementsError(cause: error)
         }
     }
+}
+
+extension GroupCommitter.Request {
+    fileprivate var isStatements: Bool { if case .statements = work { true } else { false } }
 }
 
 /// An observer that refuses a `COMMIT` among the statements of the application. It would commit a part of the group, and the

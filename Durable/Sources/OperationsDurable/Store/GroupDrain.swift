@@ -8,6 +8,8 @@ import Foundation
 package final class GroupDrain<Request: Sendable>: Sendable {
     private struct State {
         var pending: [Pending] = []
+        /// The present group, of which paused requests can still expire.
+        var group: [Pending] = []
         var isDraining = false
         /// Whether a check of the waiting requests is due.
         var isWatched = false
@@ -17,8 +19,42 @@ package final class GroupDrain<Request: Sendable>: Sendable {
 
     /// A request, and the instant of its submission.
     package struct Pending: Sendable {
+        private enum Phase: Sendable {
+            case waiting, started, expired
+        }
+
         package let request: Request
         let since: ContinuousClock.Instant
+        private let phase = Phases()
+
+        /// A place for the phase, which copies of the value share.
+        private final class Phases: Sendable {
+            let value = Locked(Phase.waiting)
+        }
+
+        init(_ request: Request, since: ContinuousClock.Instant) { (self.request, self.since) = (request, since) }
+
+        /// Notes that the work on the request begins or continues. From then on, the request cannot expire.
+        ///
+        /// - Returns: Whether the request has not expired. The caller of an expired request has its reply.
+        package func start() -> Bool {
+            phase.value.withLock { phase in
+                if phase == .waiting { phase = .started }
+                return phase == .started
+            }
+        }
+
+        fileprivate func pause() { phase.value.withLock { if $0 == .started { $0 = .waiting } } }
+
+        /// Returns whether the request was waiting, and has expired.
+        fileprivate func expire() -> Bool {
+            phase.value.withLock { phase in
+                if phase == .waiting { phase = .expired }
+                return phase == .expired
+            }
+        }
+
+        fileprivate var isWaiting: Bool { phase.value.withLock { $0 == .waiting } }
 
         /// Returns the rest of a time limit that began with the submission.
         package func rest(of limit: Duration) -> Duration { limit - (.now - since) }
@@ -50,7 +86,7 @@ package final class GroupDrain<Request: Sendable>: Sendable {
     package func submit(_ request: Request, work: @escaping @Sendable ([Pending]) -> Void) {
         let (mustStart, mustWatch) = state.withLock { state in
             let mustWatch = limit != nil && state.isDraining && !state.isWatched
-            state.pending.append(Pending(request: request, since: .now))
+            state.pending.append(Pending(request, since: .now))
             defer { (state.isDraining, state.isWatched) = (true, state.isWatched || mustWatch) }
             return (!state.isDraining, mustWatch)
         }
@@ -61,6 +97,9 @@ package final class GroupDrain<Request: Sendable>: Sendable {
     /// The time since the start of the present group; nil if the queue is idle.
     package var busyTime: Duration? { state.withLock { $0.startedAt.map { .now - $0 } } }
 
+    /// The number of requests that wait for the next group.
+    package var pendingCount: Int { state.withLock { $0.pending.count } }
+
     private func drain(_ work: ([Pending]) -> Void) {
         // The last group predicts the number of callers that submit again after their commit.
         var (lastCount, lastTime) = (1, Duration.zero)
@@ -70,8 +109,10 @@ package final class GroupDrain<Request: Sendable>: Sendable {
             let group = state.withLock { state in
                 let group = Array(state.pending.prefix(Self.groupSize))
                 state.pending.removeFirst(group.count)
+                for request in group { _ = request.start() }
                 state.isDraining = !group.isEmpty
                 state.startedAt = group.isEmpty ? nil : start
+                state.group = group
                 return group
             }
             if group.isEmpty { return }
@@ -87,7 +128,18 @@ package final class GroupDrain<Request: Sendable>: Sendable {
         while ContinuousClock.now < end, state.withLock({ $0.pending.count }) < count { usleep(20) }
     }
 
-    /// Removes requests that have waited too long, while the queue works on a group.
+    /// Lets requests of the present group expire until they start again, because others of the group may take any time.
+    package func pause(_ requests: ArraySlice<Pending>) {
+        guard let limit, !requests.isEmpty else { return }
+        for request in requests { request.pause() }
+        let mustWatch = state.withLock { state in
+            defer { state.isWatched = true }
+            return !state.isWatched
+        }
+        if mustWatch { watch(after: requests.lazy.map { $0.rest(of: limit.time) }.min() ?? limit.time) }
+    }
+
+    /// Ends requests that have waited too long, while the queue works on a group.
     private func watch(after time: Duration) {
         let delay = DispatchTimeInterval.microseconds(Int(clamping: max(1_000, time.microseconds)))
         DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [weak self] in self?.expire() }
@@ -97,9 +149,10 @@ package final class GroupDrain<Request: Sendable>: Sendable {
         guard let limit else { return }
         let now = ContinuousClock.now
         let (expired, busy, rest) = state.withLock { state in
-            let expired = state.pending.prefix { now - $0.since >= limit.time }
-            state.pending.removeFirst(expired.count)
-            let rest = state.pending.first.map { limit.time - (now - $0.since) }
+            let waiting = (state.group + state.pending).filter(\.isWaiting)
+            let expired = waiting.filter { now - $0.since >= limit.time && $0.expire() }
+            state.pending.removeAll { !$0.isWaiting }
+            let rest = waiting.lazy.filter(\.isWaiting).map { limit.time - (now - $0.since) }.min()
             state.isWatched = rest != nil
             return (expired, state.startedAt.map { now - $0 } ?? .zero, rest)
         }

@@ -27,7 +27,8 @@ final class PostgresCommitter: Sendable {
 
     /// The replies of one transaction.
     private struct Outcome: Sendable {
-        var errors: [(any Error)?] = []
+        /// The requests that have not expired, and their errors.
+        var replies: [(request: Request, error: (any Error)?)] = []
         var effects = Effects()
         var hooks: [@Sendable () -> Void] = []
         /// Whether the replies rest on earlier commits that are not durable: the own commit flushes nothing if it is empty.
@@ -44,7 +45,7 @@ final class PostgresCommitter: Sendable {
     private let configuration: PostgresStore.Configuration
     private let sender: UInt64
     private let publish: @Sendable (Effects) -> Void
-    private let requests: GroupDrain<Request>
+    let requests: GroupDrain<Request>
 
     /// - Parameters:
     ///   - session: A session that only the committer uses.
@@ -65,17 +66,18 @@ final class PostgresCommitter: Sendable {
     func submit(_ request: Request) { requests.submit(request) { self.commitTogether($0) } }
 
     private func commitTogether(_ group: [GroupDrain<Request>.Pending]) {
-        guard let oldest = group.first else { return }
         for repetition in 0... {
+            let group = group.filter { $0.start() }
+            guard let oldest = group.first else { return }
             do {
-                return try commit(group.map(\.request), timeout: oldest.rest(of: configuration.lockTimeout))
+                return try commit(group, timeout: oldest.rest(of: configuration.lockTimeout))
             } catch let failure as PostgresFailure {
                 if failure.kind == .refused, failure.permitsRepetition, repetition < Self.repetitions { continue }
                 // A lock that another process holds too long is the fault of no request. Later requests wait on.
                 if failure.kind == .refused, failure.sqlState == "55P03" { return expire(group, after: failure) }
                 if failure.kind == .refused, group.count > 1 { return commitAlone(group) }
                 if failure.isOfStatements, group.count > 1 { return commitApart(group) }
-                for pending in group { pending.request.finish(failure.durableError) }
+                for pending in group where pending.start() { pending.request.finish(failure.durableError) }
                 return
             } catch {
                 if group.count > 1 { return commitAlone(group) }
@@ -109,9 +111,10 @@ final class PostgresCommitter: Sendable {
     /// Applies the requests in one transaction, and resumes the callers when the transaction is durable.
     ///
     /// - Parameter timeout: The time to wait for the lock of the writers.
-    private func commit(_ group: [Request], timeout: Duration) throws {
-        // First, because events write rows of workers, and a renewal of leases would wait for these during the statements.
-        let group = group.filter(\.isStatements) + group.filter { !$0.isStatements }
+    private func commit(_ group: [GroupDrain<Request>.Pending], timeout: Duration) throws {
+        // First, because events write rows of workers, and a renewal of leases would wait for these during the statements. Events
+        // that wait for the statements can still expire.
+        let group = group.filter(\.request.isStatements) + group.filter { !$0.request.isStatements }
         let outcome = try session.withConnection { connection in
             let isEarly = configuration.releasesEarly ?? (session.earlyReleases > 0)
             session.earlyReleases -= isEarly ? 1 : 0
@@ -124,11 +127,11 @@ final class PostgresCommitter: Sendable {
         }
         publish(outcome.effects)
         for hook in outcome.hooks { hook() }
-        for (request, error) in zip(group, outcome.errors) { request.finish(error) }
+        for (request, error) in outcome.replies { request.finish(error) }
     }
 
     /// Calls the body, in which the server checks deferred constraints, and calls deferred triggers, of an application.
-    private func blamingStatements(of group: [Request], _ body: () throws -> Void) throws {
+    private func blamingStatements(of group: [GroupDrain<Request>.Pending], _ body: () throws -> Void) throws {
         do { try body() } catch let failure as PostgresFailure
             where failure.kind == .refused && !failure.permitsRepetition && group.isOneTransaction
         {
@@ -166,7 +169,7 @@ final class PostgresCommitter: Sendable {
     }
 
     private func apply(
-        _ group: [Request], in connection: PostgresConnection, isEarly: Bool, timeout: Duration?
+        _ group: [GroupDrain<Request>.Pending], in connection: PostgresConnection, isEarly: Bool, timeout: Duration?
     ) throws -> Outcome {
         var key = PostgresParameters()
         key.append(connection.lockKey)
@@ -178,7 +181,7 @@ final class PostgresCommitter: Sendable {
         connection.enqueue(.lock, key)
         let rows = PostgresRows(connection, now: DurableInstant(microseconds: 0))
         rows.kinds = session.kinds
-        let operations = Set(group.lazy.flatMap(\.operations)).sorted()
+        let operations = Set(group.lazy.flatMap(\.request.operations)).sorted()
         guard let lock = try rows.loadAhead(session.usedQueues, operations).last?.first else {
             throw DurableError.noSchema
         }
@@ -189,21 +192,23 @@ final class PostgresCommitter: Sendable {
         rows.now = configuration.clock(DurableInstant(microseconds: lock.int(0)))
         var machine = DurableMachine(rows: rows, limits: configuration.limits)
         var outcome = Outcome()
-        for request in group {
+        for (index, pending) in group.enumerated() where pending.start() {
+            let request = pending.request
             do {
                 switch request.work {
                 case .event(let event): try event(&machine)
                 case .statements(let store, let statements):
+                    requests.pause(group[(index + 1)...])
                     let transaction = PostgresTransaction(rows, limits: configuration.limits, storeID: store)
                     try isolate(statements, transaction, rows)
                     outcome.effects.merge(transaction.effects)
                     outcome.hooks += transaction.hooks
                 }
-                outcome.errors.append(nil)
+                outcome.replies.append((request, nil))
             } catch let error as DurableError {
-                outcome.errors.append(error)
+                outcome.replies.append((request, error))
             } catch let error as StatementsError {
-                outcome.errors.append(error.cause)
+                outcome.replies.append((request, error.cause))
             }
         }
         session.usedQueues = rows.usedQueues
@@ -263,8 +268,8 @@ extension PostgresCommitter.Request {
     fileprivate var isStatements: Bool { if case .statements = work { true } else { false } }
 }
 
-extension [PostgresCommitter.Request] {
+extension [GroupDrain<PostgresCommitter.Request>.Pending] {
     /// Whether the group is one request with statements of the application.
-    fileprivate var isOneTransaction: Bool { count == 1 && self[0].isStatements }
+    fileprivate var isOneTransaction: Bool { count == 1 && self[0].request.isStatements }
 }
 #endif

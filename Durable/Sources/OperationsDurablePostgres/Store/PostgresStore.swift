@@ -49,7 +49,7 @@ public final class PostgresStore: DurableStore {
     public let identity: String
     public let notices = StoreNotices()
     private let schema: String
-    private let committer: PostgresCommitter
+    let committer: PostgresCommitter
     private let reader: PostgresReader
     private let leases: PostgresLeases
     private let listener: PostgresListener
