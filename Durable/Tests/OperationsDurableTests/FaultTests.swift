@@ -163,6 +163,37 @@ import Testing
         }
     }
 
+    @Test(arguments: sharedKinds)
+    func `R35: a program reports a newer schema also if the schema lacks the tables and columns of the program`(
+        _ kind: StoreKind
+    ) async throws {
+        try await withDatabase(kind) { database in
+            let queue = DurableQueue("q", in: database.store)
+            let held = try await queue.add(Sum(a: 1, b: 2))
+            let worker = try DurableWorker(database.store, queues: ["q": .limit(1)], operations: [Note.self])
+            let running = Task { try await worker.run() }
+            try await poll("the worker is registered") { try await database.store.snapshot().workers.count == 1 }
+            let connection = try database.connect()
+            let (prefix, column) = database.schema.map { ("\($0).", "number") } ?? ("", "value")
+            try connection.execute("BEGIN")
+            for (table, old) in [("queue", "last_epoch"), ("operation", "fence"), ("worker", "process")] {
+                try connection.execute("ALTER TABLE \(prefix)durable_\(table) RENAME COLUMN \(old) TO newer")
+            }
+            try connection.execute("ALTER TABLE \(prefix)durable_counter RENAME TO durable_newer")
+            try connection.execute(
+                "UPDATE \(prefix)durable_meta SET \(column) = 99 WHERE name IN ('schema', 'oldest_reader')")
+            try connection.execute("COMMIT")
+            let error = DurableError.newerSchema(found: 99, supported: Schema.version)
+            await #expect(throws: error) { try await queue.add(Sum(a: 1, b: 2)) }
+            await #expect(throws: error) { try await held.state }
+            await #expect(throws: error) { try await queue.counts() }
+            await #expect(throws: error) { try await database.store.snapshot() }
+            await #expect(throws: error) { try await database.store.cancel([held.id]) }
+            await #expect(throws: error) { _ = try await database.open() }
+            await #expect(throws: error) { try await running.value }
+        }
+    }
+
     @Test func `R26: a worker of version 2, which misreads caught errors, does not open the file`() async throws {
         try await withTemporaryFile { path in
             _ = try await SQLiteStore(path: path)

@@ -113,6 +113,8 @@ struct SharedDatabase {
     /// The schema in PostgreSQL.
     var schema: String?
     let connect: () throws -> any ForeignConnection
+    /// Opens another store of the database.
+    let open: () async throws -> any DurableStore
 
     var isPostgres: Bool { !(store is SQLiteStore) }
 }
@@ -127,7 +129,9 @@ func withDatabase(_ kind: StoreKind, _ body: (SharedDatabase) async throws -> Vo
     case .sqlite:
         try await withTemporaryFile { path in
             let store = try await SQLiteStore(path: path)
-            try await body(SharedDatabase(store: store) { try ForeignSQLite(path) })
+            try await body(
+                SharedDatabase(
+                    store: store, connect: { try ForeignSQLite(path) }, open: { try await SQLiteStore(path: path) }))
         }
     #if Postgres
     case .postgres:
@@ -135,7 +139,10 @@ func withDatabase(_ kind: StoreKind, _ body: (SharedDatabase) async throws -> Vo
             let store = try await PostgresStore(server.url(schema: schema))
             // A connection whose search path does not lead to the store.
             let address = server.url(schema: "pg_catalog")
-            try await body(SharedDatabase(store: store, schema: schema) { try ForeignPostgres(address) })
+            try await body(
+                SharedDatabase(
+                    store: store, schema: schema, connect: { try ForeignPostgres(address) },
+                    open: { try await PostgresStore(server.url(schema: schema)) }))
         }
     #endif
     }

@@ -1,7 +1,8 @@
 import DurableCore
 import Foundation
-import OperationsDurable
 import Testing
+
+@testable import OperationsDurable
 
 @Suite struct UpkeepTests {
     private func size(_ path: String) throws -> Int {
@@ -110,6 +111,97 @@ import Testing
             try await queue.add(Sum(a: 3, b: 4), priority: .high)
             try await queue.add(Note(journal: "", word: ""))
             #expect(try await store.snapshot().queues[0].oldestReadyAt == store.record(of: oldest.id).readyAt)
+        }
+    }
+
+    // MARK: - A restored copy
+
+    /// Opens a store whose clock the test moves.
+    private func open(_ path: String, _ clock: TestClock) async throws -> SQLiteStore {
+        var configuration = SQLiteStore.Configuration()
+        configuration.clock = { clock.now }
+        return try await SQLiteStore(path: path, configuration: configuration)
+    }
+
+    @Test(arguments: [false, true])
+    func `R36: each operation of a restored copy runs, and no lease of a worker before it lasts longer than its time`(
+        _ isInPlace: Bool
+    ) async throws {
+        try await withTemporaryFile { path in
+            let (clock, lease, copy) = (TestClock(), Duration.seconds(30), "\(path)-copy")
+            var old: SQLiteStore? = try await open(path, clock)
+            var handles: [OperationID] = []
+            var workers: [WorkerID] = []
+            do {
+                let store = try #require(old)
+                let queue = DurableQueue("q", in: store)
+                for number in 0..<6 { handles.append(try await queue.add(Sum(a: number, b: 0)).id) }
+                for _ in 0..<2 {
+                    workers.append(
+                        try await store.commit { machine in
+                            let id = try machine.register(
+                                "w", kinds: ["sum"], queues: ["q"], lease: lease, process: "p")
+                            _ = try machine.claim(for: id, slots: [("q", 2)], kinds: ["sum"])
+                            return id
+                        })
+                }
+                try await store.backUp(to: copy)
+                // The workers live on, and renew their leases in the file beside the database.
+                for _ in 0..<5 {
+                    clock.advance(by: .seconds(10))
+                    for worker in workers { _ = try await store.renewLeases(of: worker, for: lease) }
+                }
+            }
+            if isInPlace {
+                old = nil
+                for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+                try FileManager.default.moveItem(atPath: copy, toPath: path)
+            } else {
+                try FileManager.default.copyItem(atPath: "\(path)-leases", toPath: "\(copy)-leases")
+            }
+            let store = try await open(isInPlace ? path : copy, clock)
+            let queue = DurableQueue("q", in: store)
+            // A worker of the copy has the number of a later worker of the original.
+            let added = try await queue.add(Sum(a: 6, b: 0))
+            #expect(added.id == OperationID(7))
+            let early = try await store.commit { try $0.expireLeases() }
+            #expect(early == [])
+            clock.advance(by: lease + .microseconds(1))
+            try await withWorker(store, [Sum.self]) {
+                for id in handles + [added.id] { _ = try await DurableHandle<Int>(id: id, store: store).value }
+            }
+            #expect(try await queue.counts() == [.succeeded: 7])
+        }
+    }
+
+    @Test func `R36: a worker of a replaced file renews no lease of a worker of the copy`() async throws {
+        try await withTemporaryFile { path in
+            let (clock, lease, copy) = (TestClock(), Duration.seconds(30), "\(path)-copy")
+            let old = try await open(path, clock)
+            let sum = try await DurableQueue("q", in: old).add(Sum(a: 1, b: 2))
+            try await old.backUp(to: copy)
+            func claim(_ store: SQLiteStore) async throws -> WorkerID {
+                try await store.commit { machine in
+                    let id = try machine.register("w", kinds: ["sum"], queues: ["q"], lease: lease)
+                    _ = try machine.claim(for: id, slots: [("q", 1)], kinds: ["sum"])
+                    return id
+                }
+            }
+            let worker = try await claim(old)
+            _ = try await old.renewLeases(of: worker, for: lease)
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+            try FileManager.default.moveItem(atPath: copy, toPath: path)
+            let store = try await open(path, clock)
+            let other = try await claim(store)
+            #expect(other == worker)
+            for _ in 0..<4 {
+                clock.advance(by: .seconds(10))
+                await #expect(throws: DurableError.self) { _ = try await old.renewLeases(of: worker, for: lease) }
+            }
+            // The worker of the copy is dead, and its operation becomes ready.
+            let expired = try await store.commit { try $0.expireLeases() }
+            #expect(expired == [other])
+            #expect(try await DurableHandle<Int>(id: sum.id, store: store).state == .ready)
         }
     }
 }

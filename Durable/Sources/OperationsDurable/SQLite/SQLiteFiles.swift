@@ -22,15 +22,20 @@ struct SQLiteFiles: Sendable {
 
     /// The path of the database as SQLite resolves it: absolute, and without links.
     let path: String
+    /// The file of the database; nil for a database in memory.
+    private let main: Identity?
     /// The log and its index, while the database is open. SQLite replaces neither before the last connection closes.
     private let others: [(path: String, identity: Identity?)]
 
     /// - Parameter database: A connection that has used the file.
     init(of database: Database) {
         let path = database.mainPath
-        self.path = path
+        (self.path, main) = (path, Identity(path: path))
         others = path.isEmpty ? [] : ["-wal", "-shm"].map { (path + $0, Identity(path: path + $0)) }
     }
+
+    /// Whether the path leads to the file that the store opened.
+    var isInPlace: Bool { Identity(path: path) == main }
 
     /// - Throws: `DurableError.unavailable` if a file was removed or replaced.
     func check(_ database: Database) throws {

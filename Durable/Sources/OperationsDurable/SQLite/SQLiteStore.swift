@@ -102,12 +102,22 @@ public final class SQLiteStore: DurableStore {
                 let rows = SQLiteRows(
                     database, now: clock(), statements: readStatements.statements, leases: leases)
                 var machine = DurableMachine(rows: rows, limits: limits)
-                return try question(&machine)
+                do { return try question(&machine) } catch let error as DatabaseError
+                    where error.resultCode == .SQLITE_ERROR
+                {
+                    // A newer schema may lack the tables and columns of the question.
+                    try rows.checkVersion()
+                    throw error
+                }
             }
         } catch { throw DurableError.wrapping(error) }
     }
 
     public func renewLeases(of worker: WorkerID, for lease: Duration) async throws -> String? {
+        // The file of leases beside a restored copy has places of workers of the copy, with the numbers of workers of this store.
+        guard files.isInPlace else {
+            throw DurableError.unavailable("the file of the database was removed or replaced")
+        }
         leases.renew(worker, until: clock() + lease)
         return committer.obstacle()
     }

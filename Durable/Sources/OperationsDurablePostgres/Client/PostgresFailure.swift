@@ -43,6 +43,9 @@ struct PostgresFailure: Error {
 
     var isOfForeignStore: Bool { sqlState == Self.foreignStore.sqlState && text == Self.foreignStore.text }
 
+    /// Whether a table, a column, a function or a type does not exist, or is of another kind.
+    var isOfSchema: Bool { kind == .refused && sqlState.hasPrefix("42") || sqlState == "0A000" }
+
     /// Whether the failure is the answer of a server that accepts no changes, as after a failover.
     var isOfReadOnlyServer: Bool { sqlState == "25006" || sqlState == "55000" && text.contains("recovery") }
 

@@ -40,6 +40,15 @@ enum PostgresMigrator {
         }
     }
 
+    /// Reads the version of the schema, and checks that it permits this version of the library. Does nothing if the version cannot be
+    /// read.
+    ///
+    /// - Throws: `DurableError.newerSchema`.
+    static func checkVersion(_ connection: PostgresConnection) throws {
+        guard let oldest = try? number("oldest_reader", connection) else { return }
+        try checkVersion(oldest: oldest, connection)
+    }
+
     /// Checks that the schema permits this version of the library.
     ///
     /// - Parameter oldest: The oldest version that may use the schema; nil in schemas of version 1.

@@ -76,6 +76,10 @@ final class PostgresSession: @unchecked Sendable {
     private func attempt<Result>(_ body: (PostgresConnection) throws -> Result) throws -> Result {
         do { return try body(open()) } catch {
             abandon(after: error)
+            // A newer schema may lack tables and columns that statements use before the store knows the version.
+            if let failure = error as? PostgresFailure, failure.isOfSchema, let connection {
+                try PostgresMigrator.checkVersion(connection)
+            }
             throw error
         }
     }
