@@ -87,15 +87,15 @@ import Testing
             let effects: @Sendable () async throws -> Int = {
                 try await store.transaction { try Int.fetchOne($0, sql: "SELECT count(*) FROM effect") ?? 0 }
             }
-            var workers = try (0..<2).map { _ in try startWorker(path) }
+            var workers = try (0..<3).map { _ in try startWorker(path) }
             for round in 1...max(1, kills) where kills > 0 {
                 let target = count * round / (kills + 1) + Int.random(in: 0..<5, using: &random)
                 try await poll("\(target) effects, seed \(seed)") { try await effects() >= min(target, count) }
                 if round == kills / 2 {
                     for worker in workers { kill(worker) }
-                    workers = try (0..<2).map { _ in try startWorker(path) }
+                    workers = try (0..<3).map { _ in try startWorker(path) }
                 } else {
-                    kill(workers.remove(at: Int.random(in: 0..<2, using: &random)))
+                    kill(workers.remove(at: Int.random(in: 0..<3, using: &random)))
                     workers.append(try startWorker(path))
                 }
             }

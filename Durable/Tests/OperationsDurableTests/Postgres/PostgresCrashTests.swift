@@ -89,7 +89,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         try await withStore { _, url, store in
             try await addEffects(count, store)
-            var workers = try (0..<2).map { _ in try startWorker(url) }
+            var workers = try (0..<3).map { _ in try startWorker(url) }
             for round in 1...max(1, kills) where kills > 0 {
                 let target = count * round / (kills + 1) + Int.random(in: 0..<5, using: &random)
                 try await poll("\(target) effects, seed \(seed)") {
@@ -97,9 +97,9 @@ import Testing
                 }
                 if round == kills / 2 {
                     for worker in workers { kill(worker) }
-                    workers = try (0..<2).map { _ in try startWorker(url) }
+                    workers = try (0..<3).map { _ in try startWorker(url) }
                 } else {
-                    kill(workers.remove(at: Int.random(in: 0..<2, using: &random)))
+                    kill(workers.remove(at: Int.random(in: 0..<3, using: &random)))
                     workers.append(try startWorker(url))
                 }
             }
