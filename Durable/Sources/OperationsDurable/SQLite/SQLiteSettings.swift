@@ -11,20 +11,41 @@ struct SQLiteSettings: Sendable {
     let isReader: Bool
 
     /// Gives the connection the settings. Not for use within a transaction.
+    ///
+    /// Most changes make SQLite prepare all statements again, and a change of `temp_store` makes it read the schema again. Together they
+    /// cost several times the transaction of an application. Therefore the call changes only the settings that differ.
     func apply(to database: Database) throws {
         // A change of `temp_store` discards all temporary objects, and the journal mode of their file.
-        try database.execute(
-            sql: """
-                PRAGMA query_only = \(isReader ? "ON" : "OFF"); PRAGMA locking_mode = NORMAL; PRAGMA writable_schema = OFF;
-                PRAGMA temp_store = FILE; PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000;
-                PRAGMA max_page_count = \(pageLimit()); PRAGMA journal_size_limit = -1
-                """)
-        try database.execute(sql: synchronous.statement)
+        let temporary = "PRAGMA temp_store = FILE; PRAGMA temp_store = MEMORY"
+        var settings: [(name: String, values: [String], change: String)] = [
+            ("query_only", [isReader ? "1" : "0"], "PRAGMA query_only = \(isReader ? "ON" : "OFF")"),
+            ("locking_mode", ["normal"], "PRAGMA locking_mode = NORMAL"),
+            ("writable_schema", ["0"], "PRAGMA writable_schema = OFF"), ("temp_store", ["2"], temporary),
+            ("temp.journal_mode", ["memory", "delete"], temporary),
+            ("max_page_count", ["\(pageLimit())"], "PRAGMA max_page_count = \(pageLimit())"),
+            ("journal_size_limit", ["-1"], "PRAGMA journal_size_limit = -1"),
+            ("synchronous", [synchronous == .full ? "2" : "1"], synchronous.statement),
+        ]
         // The changes of one transaction fit. SQLite would otherwise write pages to the file, and read them again.
-        if !isReader { try database.execute(sql: "PRAGMA cache_size = -16384") }
+        if !isReader { settings.append(("cache_size", ["-16384"], "PRAGMA cache_size = -16384")) }
+        for setting in settings where !setting.values.contains(Self.value(of: setting.name, in: database)) {
+            try database.execute(sql: setting.change)
+        }
+        sqlite3_wal_autocheckpoint(database.sqliteConnection, 4_000)
         // `BEGIN IMMEDIATE` would lock each attached database, too.
         sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_ATTACHED, 0)
         Self.setBusyTimeout(busyTimeout, of: database)
+    }
+
+    /// Returns the value of a setting; empty if SQLite returns none. The functions of settings would not do: an application may create tables
+    /// with their names.
+    private static func value(of name: String, in database: Database) -> String {
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(database.sqliteConnection, "PRAGMA \(name)", -1, &statement, nil) == SQLITE_OK,
+            sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0)
+        else { return "" }
+        return String(cString: text)
     }
 
     /// The time after which a transaction is reported, because it delays all others.
@@ -43,7 +64,7 @@ struct SQLiteSettings: Sendable {
 
     /// Discards the temporary objects of an application, in its transaction. The next application would find them.
     static func discardTemporaryObjects(in database: Database) throws {
-        try database.execute(sql: "PRAGMA query_only = OFF")
+        if value(of: "query_only", in: database) != "0" { try database.execute(sql: "PRAGMA query_only = OFF") }
         let objects = try Row.fetchAll(
             database,
             sql: """
