@@ -10,7 +10,7 @@ import OperationsDurablePostgres
 ///
 /// Arguments: the address, the number of operations at a time, the seconds by which the clock of the process is wrong.
 /// The next arguments are the lease in milliseconds, and the number of deaths after which an operation ends. The kills of a test
-/// are the fault of no operation. The worker writes its log to the standard error.
+/// are the fault of no operation. The last argument is the time in milliseconds for a lock and for a reply. The worker writes its log to the standard error.
 struct Effect: DurableOperation {
     static let name = "effect"
     var number: Int
@@ -74,6 +74,11 @@ Thread.detachNewThread {
 shifted_clock_move(Int(CommandLine.arguments[3]) ?? 0)
 var options = PostgresStore.Configuration()
 options.transactionTimeout = .milliseconds(300)
+if CommandLine.arguments.count > 6, let limit = Int(CommandLine.arguments[6]) {
+    // A server that stands still is left after three of these times.
+    (options.lockTimeout, options.replyTimeout) = (.milliseconds(limit), .milliseconds(limit))
+    options.connectTimeout = .seconds(2)
+}
 options.limits.maxCrashes = CommandLine.arguments.count > 5 ? Int(CommandLine.arguments[5]) ?? 3 : 1_000
 /// Opens the store. Repeats the call on a machine that is so busy that the server ends the first session.
 func open(_ options: PostgresStore.Configuration) async throws -> PostgresStore {

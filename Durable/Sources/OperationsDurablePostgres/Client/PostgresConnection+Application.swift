@@ -135,9 +135,9 @@ extension PostgresConnection {
     /// The server executes no statement of an application that has the name of one of the library.
     private func executeByName(_ statements: [String], _ named: [String]) throws -> [PostgresResult] {
         let guarded = hasForgottenStatements ? [] : [PostgresSettings.refusingReplaced]
-        do { return try executeAll((statements + guarded + named).joined(separator: "; ")) } catch let failure
-            as PostgresFailure
-        {
+        let text = (statements + guarded + named).joined(separator: "; ")
+        // Deferred triggers of an application may take any time.
+        do { return try executeAll(text, isLimited: statements.isEmpty) } catch let failure as PostgresFailure {
             if failure.text.contains(PostgresFailure.foreignStore.text) { throw PostgresFailure.foreignStore }
             guard failure.text.contains(PostgresSettings.replaced) else { throw replacing(failure) }
             hasForgottenStatements = true

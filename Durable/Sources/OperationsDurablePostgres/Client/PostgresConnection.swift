@@ -1,6 +1,7 @@
 #if Postgres
 import CPostgres
 import DurableCore
+import Foundation
 import OperationsDurable
 
 /// A connection to a server of PostgreSQL. The calls block, and one serial queue makes all calls.
@@ -10,6 +11,8 @@ final class PostgresConnection {
     private(set) var home: PostgresHome
     private var prepared = [Bool](repeating: false, count: PostgresSQL.allCases.count)
     private let marker: String
+    /// The time after which a server that sends no reply to statements of the library counts as lost; nil for no limit.
+    private let replyLimit: Duration?
     private var pending: [Message] = []
     /// The number of waiting messages before the savepoint of an application; nil if the server has the savepoint.
     private var savepoint: Int?
@@ -28,11 +31,13 @@ final class PostgresConnection {
     /// - Parameters:
     ///   - home: The place of the store; nil for the first schema of the search path.
     ///   - timeouts: Settings of the server that limit times.
+    ///   - replyLimit: The time after which a silent server counts as lost.
     /// - Throws: `PostgresFailure` of kind `lost`. The error contains no part of the address.
     init(
         _ address: PostgresAddress, timeout: Duration, home: PostgresHome? = nil,
-        timeouts: [(name: String, value: String)] = []
+        timeouts: [(name: String, value: String)] = [], replyLimit: Duration? = nil
     ) throws {
+        self.replyLimit = replyLimit
         let options = address.options(timeout: timeout)
         let handle = withCStrings(options.map(\.name)) { names in
             withCStrings(options.map(\.value)) { values in PQconnectdbParams(names, values, 1) }
@@ -77,21 +82,23 @@ final class PostgresConnection {
     var isInTransaction: Bool { PQtransactionStatus(handle) == PQTRANS_INTRANS }
 
     /// Executes constant statements without parameters.
+    ///
+    /// - Parameter isLimited: Whether the server counts as lost after a time without a reply.
     @discardableResult
-    func execute(_ sql: StaticString) throws -> PostgresResult {
-        let result = sql.withUTF8Buffer { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { PQexec(handle, $0.baseAddress) }
-        }
-        return try check(result)
+    func execute(_ sql: StaticString, isLimited: Bool = true) throws -> PostgresResult {
+        try lastResult(of: executeAll("\(sql)", isLimited: isLimited))
     }
 
     /// Executes statements without parameters in one message. Returns the result of each.
+    ///
+    /// - Parameter isLimited: Whether the server counts as lost after a time without a reply.
     @discardableResult
-    func executeAll(_ sql: String) throws -> [PostgresResult] {
+    func executeAll(_ sql: String, isLimited: Bool = true) throws -> [PostgresResult] {
         guard PQsendQuery(handle, sql) == 1 else { throw PostgresFailure.lostConnection }
         var results: [PostgresResult] = []
         var failure: (any Error)?
-        while let result = PQgetResult(handle) {
+        let limit = isLimited ? replyLimit : nil
+        while let result = try nextResult(limit) {
             do { results.append(try check(result)) } catch { failure = failure ?? error }
         }
         if let failure { throw failure }
@@ -160,6 +167,25 @@ final class PostgresConnection {
         return try check(result)
     }
 
+    /// Returns the next result; nil at the end of a statement.
+    ///
+    /// A server whose processes stand still answers no packet and no end, and the system of its machine keeps the connection.
+    ///
+    /// - Throws: `PostgresFailure.silentServer` if no result arrives within the limit.
+    private func nextResult(_ limit: Duration?) throws -> OpaquePointer? {
+        guard let limit else { return PQgetResult(handle) }
+        let end = ContinuousClock.now + limit
+        while PQisBusy(handle) == 1 {
+            let rest = end - .now
+            guard rest > .zero else { throw PostgresFailure.silentServer }
+            var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            _ = poll(&entry, 1, Int32(clamping: rest.microseconds / 1_000 + 1))
+            // The result then has the reason.
+            if entry.revents != 0, PQconsumeInput(handle) != 1 { break }
+        }
+        return PQgetResult(handle)
+    }
+
     private func lastResult(of results: [PostgresResult]) throws -> PostgresResult {
         guard let result = results.last else { throw PostgresFailure.lostConnection }
         return result
@@ -179,8 +205,10 @@ final class PostgresConnection {
         for message in messages { try append(message, to: &preparing) }
         guard PQpipelineSync(handle) == 1 else { throw PostgresFailure.lostConnection }
         var failure: (error: any Error, isOfApplication: Bool)?
+        // Statements of an application may take any time.
+        let limit = messages.contains(where: \.isOfApplication) ? nil : replyLimit
         for sql in preparing {
-            while let result = PQgetResult(handle) {
+            while let result = try nextResult(limit) {
                 if failure != nil || PQresultStatus(result) == PGRES_PIPELINE_ABORTED {
                     PQclear(result)
                     continue
@@ -192,7 +220,7 @@ final class PostgresConnection {
             }
         }
         // The mark of the end of the message.
-        PQclear(PQgetResult(handle))
+        PQclear(try nextResult(limit))
         guard PQexitPipelineMode(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
             if let lost = failure?.error as? PostgresFailure, lost.kind == .lost { throw lost }
             throw PostgresFailure.lostConnection

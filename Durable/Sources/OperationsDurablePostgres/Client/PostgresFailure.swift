@@ -24,6 +24,8 @@ struct PostgresFailure: Error {
     var isOfStatements = false
 
     static let lostConnection = PostgresFailure(kind: .lost, text: "the connection to PostgreSQL is lost")
+    /// The server keeps the connection, and sends nothing.
+    static let silentServer = PostgresFailure(kind: .lost, text: "the server of PostgreSQL does not answer")
     /// The address leads to a server that does not have the store any more.
     static let otherServer = PostgresFailure(
         kind: .lost, text: "the server at the address has another store, or none, in the schema")

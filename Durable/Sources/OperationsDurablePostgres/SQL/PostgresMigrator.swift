@@ -21,7 +21,7 @@ enum PostgresMigrator {
                 try checkVersion(oldest: try number("oldest_reader", connection), connection)
             }
             while version < PostgresSchema.version {
-                try connection.execute(PostgresSchema.migrations[version])
+                try connection.execute(PostgresSchema.migrations[version], isLimited: false)
                 version += 1
                 var names = PostgresArray(.text)
                 names.append("schema")

@@ -11,6 +11,7 @@ final class PostgresSession: @unchecked Sendable {
     private let address: PostgresAddress
     private let timeout: Duration
     private let timeouts: Timeouts
+    private let replyLimit: Duration
     private var connection: PostgresConnection?
     /// The place of the store. All connections of the store have the place that its first connection found.
     private var home: PostgresHome?
@@ -21,8 +22,13 @@ final class PostgresSession: @unchecked Sendable {
     /// The number of next transactions that release the lock of the writers early.
     var earlyReleases = 0
 
-    init(_ address: PostgresAddress, timeout: Duration, home: PostgresHome? = nil, timeouts: Timeouts = []) {
-        (self.address, self.timeout, self.home, self.timeouts) = (address, timeout, home, timeouts)
+    /// - Parameter configuration: The options of the store, of which the session takes the limits of times.
+    init(
+        _ address: PostgresAddress, _ configuration: PostgresStore.Configuration, home: PostgresHome? = nil,
+        timeouts: Timeouts = []
+    ) {
+        (self.address, timeout, self.home, self.timeouts) = (address, configuration.connectTimeout, home, timeouts)
+        replyLimit = configuration.lockTimeout + configuration.replyTimeout
     }
 
     /// Migrates the schema, and keeps its place for later connections.
@@ -42,7 +48,8 @@ final class PostgresSession: @unchecked Sendable {
     /// - Throws: `PostgresFailure` of kind `lost`.
     func open() throws -> PostgresConnection {
         if let connection { return connection }
-        let new = try PostgresConnection(address, timeout: timeout, home: home, timeouts: timeouts)
+        let new = try PostgresConnection(
+            address, timeout: timeout, home: home, timeouts: timeouts, replyLimit: replyLimit)
         connection = new
         return new
     }

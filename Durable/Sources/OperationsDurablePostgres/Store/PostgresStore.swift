@@ -24,6 +24,12 @@ public final class PostgresStore: DurableStore {
         ///
         /// The time limits how long a frozen process delays other processes.
         public var transactionTimeout = Duration.seconds(10)
+        /// The time after which a server that keeps the connection and sends nothing counts as lost. The time begins when
+        /// `lockTimeout` has passed. The default is 10 seconds.
+        ///
+        /// The time limits how long a store waits for a server whose processes stand still, before it connects again. It does not
+        /// apply to statements of an application, and to their commits.
+        public var replyTimeout = Duration.seconds(10)
         /// The time between two checks for changes of other processes whose notices did not arrive. The default is 2 seconds.
         public var pollInterval = Duration.seconds(2)
         /// Converts the server's instant to the instant of the store. Tests replace the conversion.
@@ -62,23 +68,23 @@ public final class PostgresStore: DurableStore {
     /// - Throws: `DurableError.unavailable` if the connection fails, and `newerSchema`. No error contains a part of the
     ///   address.
     public init(_ url: String, configuration: Configuration = Configuration()) async throws {
-        let (address, timeout) = (try PostgresAddress(url), configuration.connectTimeout)
+        let address = try PostgresAddress(url)
         limits = configuration.limits
         let timeouts: PostgresSession.Timeouts = [
             ("lock_timeout", "\(configuration.lockTimeout.milliseconds)"),
             ("idle_in_transaction_session_timeout", "\(configuration.transactionTimeout.milliseconds)"),
         ]
-        let writer = PostgresSession(address, timeout: timeout, timeouts: timeouts)
+        let writer = PostgresSession(address, configuration, timeouts: timeouts)
         let sender = UInt64.random(in: 1...UInt64(Int64.max))
         // Weak: the notices hold the listener, and closures of callers hold the committer.
         committer = PostgresCommitter(writer, configuration, sender: sender) { [weak notices] in notices?.publish($0) }
         let home = try await committer.migrate()
         (identity, schema) = (home.identity ?? "", home.schema)
-        reader = PostgresReader(PostgresSession(address, timeout: timeout, home: home), configuration)
+        reader = PostgresReader(PostgresSession(address, configuration, home: home), configuration)
         leases = PostgresLeases(
-            PostgresSession(address, timeout: timeout, home: home, timeouts: timeouts), configuration)
+            PostgresSession(address, configuration, home: home, timeouts: timeouts), configuration)
         listener = try PostgresListener(
-            PostgresSession(address, timeout: timeout, home: home), sender: sender,
+            PostgresSession(address, configuration, home: home), sender: sender,
             interval: configuration.pollInterval, notices: notices)
         notices.setUseObserver { [listener] in listener.setActive($0) }
     }

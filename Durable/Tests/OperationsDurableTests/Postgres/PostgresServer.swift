@@ -42,6 +42,9 @@ final class PostgresServer: Sendable {
 
     static var isInstalled: Bool { installed != nil }
 
+    /// The directory of the programs of PostgreSQL, or nil.
+    static var programs: String? { installed }
+
     /// Whether the process may create networks and file systems: it is root, and has `ip`, `unshare` and `nsenter`.
     static let canIsolate: Bool = {
         let network = "ip link add probe type veth peer name other && nsenter --version"

@@ -1,0 +1,155 @@
+#if Postgres
+import DurableCore
+import Foundation
+import Operations
+import OperationsTesting
+import Testing
+
+@testable import OperationsDurable
+@testable import OperationsDurablePostgres
+
+/// A primary server and a copy that confirms each commit. A shell stops both servers when the test process ends.
+private final class ServerPair: Sendable {
+    let directory: String
+    private let commands = Pipe()
+    private let replies = Pipe()
+
+    private static let script = """
+        set -eu
+        directory=$1
+        PATH=$PATH:$2
+        mkdir -m 700 "$directory"
+        cd "$directory"
+        as_owner=
+        if [ "$(id -u)" -eq 0 ]; then
+            chown postgres "$directory"
+            as_owner="setpriv --reuid postgres --regid postgres --clear-groups"
+        fi
+        trap '' INT TERM HUP
+        start() { $as_owner pg_ctl -D "$1" -l "$1/server.log" -w start > /dev/null; }
+        $as_owner initdb -D first -U postgres -A trust -E UTF8 --locale=C --no-sync > initdb.log 2>&1
+        cat >> first/postgresql.conf << END
+        listen_addresses = ''
+        unix_socket_directories = '$directory'
+        max_connections = 50
+        shared_buffers = 32MB
+        port = 5601
+        END
+        start first
+        $as_owner pg_basebackup -D second -h "$directory" -p 5601 -U postgres -R -X stream > backup.log 2>&1
+        echo "port = 5602" >> second/postgresql.conf
+        start second
+        # All transactions of tests wait for the copy from here on.
+        ask() { $as_owner psql -h "$directory" -p "$1" -U postgres -Atc "$2"; }
+        ask 5601 "ALTER SYSTEM SET synchronous_standby_names = '*'" > /dev/null
+        ask 5601 "SELECT pg_reload_conf()" > /dev/null
+        until [ "$(ask 5601 "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")" = 1 ]; do sleep 0.1; done
+        family() {
+            main=$(head -n 1 first/postmaster.pid 2> /dev/null || echo 0)
+            [ "$main" = 0 ] || echo "$main $(ps -o pid= --ppid "$main")"
+        }
+        freeze() { kill -STOP $(family); }
+        end() { $as_owner pg_ctl -D first -m immediate stop > /dev/null 2>&1; }
+        # The copy would confirm no commit alone.
+        promote() {
+            $as_owner pg_ctl -D second -w promote > /dev/null
+            ask 5602 "ALTER SYSTEM SET synchronous_standby_names = ''" > /dev/null
+            ask 5602 "SELECT pg_reload_conf()" > /dev/null
+        }
+        echo done
+        while read -r command argument; do
+            "$command" $argument
+            echo done
+        done
+        kill -9 $(family) 2> /dev/null || true
+        $as_owner pg_ctl -D second -m immediate stop > /dev/null 2>&1 || true
+        cd /
+        rm -rf "$directory"
+        """
+
+    init() throws {
+        let binaries = try #require(PostgresServer.programs, "PostgreSQL is not installed")
+        let name = "durable-\(UUID().uuidString.prefix(8))"
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["sh", "-c", Self.script, "sh", directory, binaries]
+        (process.standardInput, process.standardOutput) = (commands, replies)
+        _ = fcntl(commands.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        try process.run()
+        try awaitReply()
+    }
+
+    deinit { try? commands.fileHandleForWriting.close() }
+
+    func control(_ command: String) throws {
+        try commands.fileHandleForWriting.write(contentsOf: Data("\(command)\n".utf8))
+        try awaitReply()
+    }
+
+    private func awaitReply() throws {
+        let line = String(decoding: replies.fileHandleForReading.availableData, as: UTF8.self)
+        try #require(line == "done\n", "a server does not start or stop")
+    }
+
+    /// The address with both servers.
+    var url: String { "postgresql:///postgres?user=postgres&host=\(directory),\(directory)&port=5601,5602" }
+}
+
+@Suite(.enabled(if: PostgresServer.isInstalled)) struct PostgresFailoverTests {
+    @Test(arguments: ["end", "freeze"])
+    func `R34: after a failover, everything that was acknowledged is on the new primary, and each effect exists once`(
+        _ fault: String
+    ) async throws {
+        let pair = try ServerPair()
+        var configuration = PostgresStore.Configuration()
+        (configuration.lockTimeout, configuration.replyTimeout) = (.seconds(2), .seconds(2))
+        configuration.connectTimeout = .seconds(2)
+        let store = try await PostgresStore(pair.url, configuration: configuration)
+        _ = try await store.transaction {
+            try $0.execute("CREATE TABLE effect(number bigint NOT NULL, step bigint NOT NULL)")
+        }
+        let queue = DurableQueue("q", in: store)
+        let worker = Process()
+        let directory = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        worker.executableURL = directory.appendingPathComponent("DurablePostgresWorker")
+        worker.arguments = [pair.url, "4", "0", "5000", "1000", "2000"]
+        let input = Pipe()
+        (worker.standardInput, worker.standardError) = (input, FileHandle.nullDevice)
+        _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        try worker.run()
+        defer {
+            Glibc.kill(worker.processIdentifier, SIGKILL)
+            worker.waitUntilExit()
+        }
+        // Additions continue during the failover. An addition without an acknowledgment has a key, and is repeated.
+        let (added, total) = (Locked(0), Stress.rounds(4_000, small: 400))
+        let adding = Task {
+            for number in 0..<total {
+                let options = DurableOptions(unique: "\(number)", uniquePeriod: .seconds(3_600))
+                while true {
+                    do {
+                        try await queue.add(CrashTests.Effect(number: number), options: options)
+                        break
+                    } catch DurableError.unavailable { try await OperationClock().sleep(for: .milliseconds(20)) }
+                }
+                added.withLock { $0 += 1 }
+            }
+        }
+        try await poll("a quarter is added") { added.withLock { $0 } > total / 4 }
+        try pair.control(fault)
+        try pair.control("promote")
+        let start = ContinuousClock.now
+        try await adding.value
+        try await poll("all operations end") { (try? await queue.counts()) == [.succeeded: total] }
+        #expect(ContinuousClock.now - start < .seconds(100))
+        let numbers = try await store.transaction { try $0.execute("SELECT number FROM effect ORDER BY number") }
+            .compactMap { $0.int("number") }
+        #expect(numbers == (0..<Int64(total)).map { $0 })
+        let recovery = try await store.transaction {
+            try $0.execute("SELECT inet_server_port(), current_setting('port') AS port")
+        }
+        #expect(recovery.first?["port"] == "5602")
+    }
+}
+#endif
