@@ -1,6 +1,7 @@
 import Dispatch
 import DurableCore
 import Foundation
+import Synchronization
 
 /// A list of requests that one serial queue handles in groups.
 ///
@@ -19,42 +20,37 @@ package final class GroupDrain<Request: Sendable>: Sendable {
 
     /// A request, and the instant of its submission.
     package struct Pending: Sendable {
-        private enum Phase: Sendable {
+        private enum Phase: UInt8, AtomicRepresentable {
             case waiting, started, expired
+        }
+
+        /// A place for the phase, which copies of the value share.
+        private final class Place: Sendable {
+            let phase = Atomic(Phase.waiting)
         }
 
         package let request: Request
         let since: ContinuousClock.Instant
-        private let phase = Phases()
-
-        /// A place for the phase, which copies of the value share.
-        private final class Phases: Sendable {
-            let value = Locked(Phase.waiting)
-        }
+        private let place = Place()
 
         init(_ request: Request, since: ContinuousClock.Instant) { (self.request, self.since) = (request, since) }
 
         /// Notes that the work on the request begins or continues. From then on, the request cannot expire.
         ///
         /// - Returns: Whether the request has not expired. The caller of an expired request has its reply.
-        package func start() -> Bool {
-            phase.value.withLock { phase in
-                if phase == .waiting { phase = .started }
-                return phase == .started
-            }
-        }
+        package func start() -> Bool { change(.waiting, to: .started) != .expired }
 
-        fileprivate func pause() { phase.value.withLock { if $0 == .started { $0 = .waiting } } }
+        fileprivate func pause() { _ = change(.started, to: .waiting) }
 
         /// Returns whether the request was waiting, and has expired.
-        fileprivate func expire() -> Bool {
-            phase.value.withLock { phase in
-                if phase == .waiting { phase = .expired }
-                return phase == .expired
-            }
-        }
+        fileprivate func expire() -> Bool { change(.waiting, to: .expired) == .waiting }
 
-        fileprivate var isWaiting: Bool { phase.value.withLock { $0 == .waiting } }
+        fileprivate var isWaiting: Bool { place.phase.load(ordering: .acquiring) == .waiting }
+
+        /// Changes the phase if it is the expected one. Returns the phase before.
+        private func change(_ expected: Phase, to phase: Phase) -> Phase {
+            place.phase.compareExchange(expected: expected, desired: phase, ordering: .acquiringAndReleasing).original
+        }
 
         /// Returns the rest of a time limit that began with the submission.
         package func rest(of limit: Duration) -> Duration { limit - (.now - since) }

@@ -86,7 +86,10 @@ final class PostgresListener: Sendable {
                 let time = min(pause, Int32(clamping: rest.microseconds / 1_000 + 1))
                 switch bell.wait(for: try session.open().socket, milliseconds: time) {
                 case .data: try receive()
-                case .timeout: notices.value?.publishUnknownChange()
+                case .timeout:
+                    notices.value?.publishUnknownChange()
+                    // A server whose processes stand still keeps the connection, and never sends a notice again.
+                    try session.open().run(.now)
                 case .bell: break
                 }
             } catch {

@@ -104,8 +104,8 @@ private final class ServerPair: Sendable {
         let pair = try ServerPair()
         var configuration = PostgresStore.Configuration()
         (configuration.lockTimeout, configuration.replyTimeout) = (.seconds(2), .seconds(2))
-        configuration.connectTimeout = .seconds(2)
-        let store = try await PostgresStore(pair.url, configuration: configuration)
+        (configuration.connectTimeout, configuration.pollInterval) = (.seconds(2), .milliseconds(500))
+        let store = try await PostgresStore(pair.url + "&application_name=test", configuration: configuration)
         _ = try await store.transaction {
             try $0.execute("CREATE TABLE effect(number bigint NOT NULL, step bigint NOT NULL)")
         }
@@ -122,6 +122,10 @@ private final class ServerPair: Sendable {
             Glibc.kill(worker.processIdentifier, SIGKILL)
             worker.waitUntilExit()
         }
+        // The store listens for notices while a task waits.
+        let never = try await DurableQueue("never", in: store).add(Sum(a: 1, b: 2))
+        let waiting = Task { try await never.value }
+        defer { waiting.cancel() }
         // Additions continue during the failover. An addition without an acknowledgment has a key, and is repeated.
         let (added, total) = (Locked(0), Stress.rounds(4_000, small: 400))
         let adding = Task {
@@ -146,6 +150,12 @@ private final class ServerPair: Sendable {
         let numbers = try await store.transaction { try $0.execute("SELECT number FROM effect ORDER BY number") }
             .compactMap { $0.int("number") }
         #expect(numbers == (0..<Int64(total)).map { $0 })
+        try await poll("the connections for commits, questions and notices lead to the new primary") {
+            let sessions = try await store.transaction {
+                try $0.execute("SELECT count(*) AS count FROM pg_stat_activity WHERE application_name = 'test'")
+            }
+            return sessions[0].int("count") == 3
+        }
         let recovery = try await store.transaction {
             try $0.execute("SELECT inet_server_port(), current_setting('port') AS port")
         }
