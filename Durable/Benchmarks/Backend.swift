@@ -27,6 +27,9 @@ protocol Backend: Sendable {
     /// Creates the table of the application, in which effects are rows.
     func createEffects(in store: any DurableStore) async throws
 
+    /// Begins a transaction that has read one row, and does nothing more. The transaction ends with the returned object.
+    func openSnapshot(of address: String) throws -> AnyObject
+
     /// Removes all databases.
     func removeFiles()
 }

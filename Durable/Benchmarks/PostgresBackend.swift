@@ -29,6 +29,12 @@ struct PostgresBackend: Backend {
         try await store.transaction { _ = try $0.execute("CREATE TABLE effect(number bigint NOT NULL)") }
     }
 
+    func openSnapshot(of address: String) throws -> AnyObject {
+        let connection = try BareConnection(address)
+        try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM durable_meta")
+        return connection
+    }
+
     func removeFiles() {}
 }
 #endif

@@ -67,7 +67,7 @@ struct PostgresBareLoop: BareLoop {
 
 /// A connection with the settings of the planner that a store has. With other settings, the plan of a batch may become a scan
 /// of the whole table while the table grows.
-private final class BareConnection: @unchecked Sendable {
+final class BareConnection: @unchecked Sendable {
     // Sendable: one thread at a time uses a connection.
     private let handle: OpaquePointer
 

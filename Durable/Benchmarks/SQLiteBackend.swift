@@ -43,6 +43,14 @@ struct SQLiteBackend: Backend {
         try await store.transaction { try $0.execute(sql: "CREATE TABLE effect(number INTEGER NOT NULL)") }
     }
 
+    func openSnapshot(of address: String) throws -> AnyObject {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let connection = try DatabaseQueue(path: address, configuration: configuration)
+        try connection.inDatabase { try $0.execute(sql: "BEGIN; SELECT count(*) FROM durable_meta") }
+        return connection
+    }
+
     func removeFiles() { try? FileManager.default.removeItem(at: directory) }
 }
 

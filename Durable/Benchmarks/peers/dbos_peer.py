@@ -4,9 +4,11 @@ import sys
 
 from dbos import DBOS, DBOSConfig
 
-from measure import Runs, TASKS, add_from_threads, arguments, report
+from measure import Runs, TASKS, add_from_threads, arguments, report, rows
 
 url, scale = arguments()
+if not {1, 3} & rows():
+    sys.exit()
 database = "sqlite" if url.startswith("sqlite") else "postgresql"
 runs = Runs(max(64, 640 // scale))
 config: DBOSConfig = {"name": "peer", "system_database_url": url, "log_level": "ERROR"}

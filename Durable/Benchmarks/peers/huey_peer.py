@@ -5,9 +5,11 @@ import sys
 
 from huey import SqliteHuey
 
-from measure import Runs, TASKS, add_from_threads, arguments, report
+from measure import Runs, TASKS, add_from_threads, arguments, report, rows
 
 path, scale = arguments()
+if not {1, 3} & rows():
+    sys.exit()
 runs = Runs(4_000 // scale)
 adds = SqliteHuey("adds", filename=path, fsync=True, timeout=60)
 queue = SqliteHuey("runs", filename=path, fsync=True, timeout=60)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Measures the peers from PyPI: additions from 16 tasks, and runs of operations that do nothing.
+"""Measures the peers from PyPI: additions from 16 tasks and from one, runs of operations that do nothing, and such runs beside an idle
+snapshot of the database.
 
-Usage: peers.py [--scale N] [--environment DIRECTORY] [PEER...]
+Usage: peers.py [--scale N] [--rows LIST] [--environment DIRECTORY] [PEER...]
 
   --scale N                 divides all sizes
+  --rows LIST               the rows to measure, for example 1,3,11-13 (default: all)
   --environment DIRECTORY   the virtual environment (default: .build-peers in the package); made at the first use
   PEER                      dbos, dbos-sqlite, procrastinate, pgqueuer, huey (default: all)
 
@@ -90,6 +92,7 @@ def postgres_server():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=int, default=1)
+    parser.add_argument("--rows", default="1-13")
     parser.add_argument("--environment", default=os.path.join(PACKAGE, ".build-peers"))
     parser.add_argument("peers", nargs="*", metavar="PEER")
     options = parser.parse_args()
@@ -108,7 +111,8 @@ def main():
             else:
                 path = os.path.join(files, name + ".db")
                 address = path if kind == "file" else f"sqlite:///{path}"
-            done = subprocess.run([python, os.path.join(HERE, program), address, str(options.scale)], cwd=files, timeout=300,
+            done = subprocess.run([python, os.path.join(HERE, program), address, str(options.scale), options.rows],
+                                  cwd=files, timeout=600,
                                   env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
             failed = failed or done.returncode != 0
     return 1 if failed else 0

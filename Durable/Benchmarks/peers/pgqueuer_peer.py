@@ -9,11 +9,29 @@ from pgqueuer.db import AsyncpgPoolDriver
 from pgqueuer.domain.types import QueueExecutionMode
 from pgqueuer.queries import Queries
 
-from measure import Runs, TASKS, add_from_tasks, arguments, report
+from measure import Runs, TASKS, add_from_tasks, arguments, report, rows
 
 url, scale = arguments()
-runs = Runs(10_000 // scale)
+rows = rows()
 logging.disable()
+
+
+async def run(driver, queries, name, count, snapshot=None):
+    """Runs jobs that do nothing, beside an idle snapshot if there is a connection for one."""
+    runs = Runs(count)
+    for start in range(0, count, 10_000):
+        part = min(10_000, count - start)
+        await queries.enqueue([name] * part, [None] * part, [0] * part)
+    if snapshot:
+        await snapshot.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pgqueuer")
+    worker = PgQueuer(driver)
+
+    @worker.entrypoint(name)
+    async def nothing(job):
+        runs.add()
+
+    await worker.qm.run(batch_size=TASKS, mode=QueueExecutionMode.drain)
+    return runs
 
 
 async def main():
@@ -21,16 +39,17 @@ async def main():
         driver = AsyncpgPoolDriver(pool)
         queries = Queries(driver)
         await queries.install()
-        report("pgqueuer", "postgresql", 1, *await add_from_tasks(lambda: queries.enqueue("never", None), 10_000 // scale))
-        await queries.enqueue(["nothing"] * runs.count, [None] * runs.count, [0] * runs.count)
-        worker = PgQueuer(driver)
-
-        @worker.entrypoint("nothing")
-        async def nothing(job):
-            runs.add()
-
-        await worker.qm.run(batch_size=TASKS, mode=QueueExecutionMode.drain)
-        report("pgqueuer", "postgresql", 3, runs.count, runs.seconds)
+        add = lambda: queries.enqueue("never", None)
+        if 1 in rows:
+            report("pgqueuer", "postgresql", 1, *await add_from_tasks(add, 10_000 // scale))
+        if 11 in rows:
+            report("pgqueuer", "postgresql", 11, *await add_from_tasks(add, 5_000 // scale, tasks=1))
+        if 3 in rows:
+            runs = await run(driver, queries, "nothing", 10_000 // scale)
+            report("pgqueuer", "postgresql", 3, runs.count, runs.seconds)
+        if 13 in rows:
+            connection = await asyncpg.connect(url)
+            (await run(driver, queries, "beside", 100_000 // scale, connection)).report_decay("pgqueuer", "postgresql")
 
 
 asyncio.run(main())
