@@ -153,6 +153,23 @@ bool cplatform_start_thread(void (*body)(void *), void *argument) {
     return true;
 }
 
+static volatile sig_atomic_t signal_descriptor = -1;
+
+static void write_signal(int signal) {
+    int error = errno;
+    char byte = (char)signal;
+    // If the pipe is full, the reader has enough to do.
+    (void)!write(signal_descriptor, &byte, 1);
+    errno = error;
+}
+
+bool cplatform_write_at_signal(int signal, int descriptor) {
+    signal_descriptor = descriptor;
+    struct sigaction action = {.sa_handler = write_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    return sigaction(signal, &action, NULL) == 0;
+}
+
 #if defined(__linux__)
 int cplatform_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 

@@ -70,6 +70,8 @@ final class Attachments: KeyValueRegistrar, @unchecked Sendable {
         @exclusivity(unchecked) weak var queueWithoutCapacity: OperationQueue?
         /// The waits of the code of the operation.
         @exclusivity(unchecked) var innerWaits = InnerWaits()
+        /// The time of the start, if no worker and no task has it. See `StartTime.swift`.
+        @exclusivity(unchecked) var startTime: UInt64?
         /// The number of the operation in events; 0 until the first event.
         @exclusivity(unchecked) var eventID: UInt64 = 0
         /// The observer of properties of other objects that states depend on, if there are such properties.

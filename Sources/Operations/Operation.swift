@@ -283,6 +283,23 @@ extension Operation {
         do { try await tryWaitUntilFinished() } catch { error.stop() }
     }
 
+    /// Suspends until the operation is finished, but not longer than a time, also if its work has started. A cancellation of the
+    /// task ends the wait early. The operation is not cancelled.
+    ///
+    /// The call stops the process where ``waitUntilFinished()`` does.
+    ///
+    /// - Returns: Whether the operation was finished in time.
+    public final func waitUntilFinished(
+        timeout: Duration, clock: some Clock<Duration> = ContinuousClock()
+    ) async -> Bool {
+        do { try checkSuspension() } catch { error.stop() }
+        if word.lifecycle.phase == .finished { return true }
+        return await withTimeLimit(timeout, clock) {
+            // The misuse was checked outside.
+            _ = try? await self.waitUntilFinished(inAnyQueue: false, .alwaysEndsWait)
+        }
+    }
+
     /// Suspends until the operation is finished and has left its queue, and throws an error on misuse.
     ///
     /// - Throws: `OperationError.waitsForItself` or `OperationError.waitsInsideSerialQueue`. The call has not waited

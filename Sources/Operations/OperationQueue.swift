@@ -49,6 +49,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     public init() {
         state = Locked(State(kind: .pool))
         serviceBits = Atomic(ServiceMap.ofNewQueue.rawValue)
+        QueueRegistry.add(self)
     }
 
     /// Creates an empty queue with a name, which texts about the queue contain, and a concurrency limit.
@@ -63,9 +64,11 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     init(kind: Kind) {
         state = Locked(State(kind: kind))
         serviceBits = Atomic((kind.isPool ? ServiceMap.ofNewQueue : .oneLevel).rawValue)
+        QueueRegistry.add(self)
     }
 
     deinit {
+        QueueRegistry.remove(self)
         abandonRate()
         abandonObservers()
         abandonStallWatch()
@@ -77,14 +80,18 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// busy, the call takes no lock. It takes locks to call a worker, for policies and observers, and in an idle suspended queue.
     /// While a queue is full or suspended, each sixteenth call takes a lock.
     ///
-    /// The call stops the process if the operation is in a queue, executes or has finished. The call also stops the
-    /// process if the queue has a capacity and is full. ``tryAddOperation(_:)`` throws an error instead.
-    open func addOperation(_ op: Operation) { stopOnMisuse { () throws(OperationError) in try add(op) } }
+    /// If the queue refuses the operation, because it is full or was shut down, the operation fails with
+    /// ``OperationError/queueFull(queue:capacity:)`` or ``OperationError/queueShutDown(queue:)``. It ends before the call returns, and
+    /// never runs. A group ends when its cancelled children have. ``tryAddOperation(_:)`` throws the error instead.
+    ///
+    /// The call stops the process if the operation is in a queue, executes or has finished.
+    open func addOperation(_ op: Operation) { addOrRefuse([op]) { () throws(OperationError) in try add(op) } }
 
-    /// Adds all operations, and may wait until they are finished. On misuse the call adds none and stops the process.
+    /// Adds all operations or none, and may wait until they are finished. If the queue refuses them, all fail. See
+    /// ``addOperation(_:)-(Operation)``. On misuse the call adds none and stops the process.
     @available(*, noasync, message: "Use the async addOperations(_:waitUntilFinished:) or a dependent operation")
     open func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) {
-        stopOnMisuse { () throws(OperationError) in try tryAddOperations(ops, waitUntilFinished: wait) }
+        addOrRefuse(ops) { () throws(OperationError) in try tryAddOperations(ops, waitUntilFinished: wait) }
     }
 
     /// Adds a closure as a block operation.
@@ -97,9 +104,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
         }
     }
 
-    /// Adds a closure as a block operation with a name, and returns the operation.
-    ///
-    /// The call stops the process if the queue has a capacity and is full.
+    /// Adds a closure as a block operation with a name, and returns the operation. A queue that is full or was shut down refuses
+    /// the operation, which then fails. See ``addOperation(_:)-(Operation)``.
     ///
     /// - Parameters:
     ///   - name: A label for people.
@@ -123,13 +129,13 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// block.
     ///
     /// A barrier block is not an operation: the queue does not count, list or cancel it. A suspended queue, and a queue
-    /// whose concurrency limit is 0, do not start the block.
+    /// whose concurrency limit is 0, do not start the block. A queue that was shut down never runs it.
     open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) { addBarrier(barrier) }
 
     /// Adds an operation, and throws an error on misuse.
     ///
-    /// - Throws: `OperationError` when the operation is in a queue, executes or has finished, or when the queue is full.
-    ///   The call has changed nothing then.
+    /// - Throws: `OperationError` when the operation is in a queue, executes or has finished, or when the queue is full or was shut
+    ///   down. The call has changed nothing then.
     public final func tryAddOperation(_ op: Operation) throws(OperationError) { try add(op) }
 
     /// Adds all operations, may wait until they are finished, and throws an error on misuse.
@@ -240,13 +246,23 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// The call stops the process if an operation of the queue makes it. `tryWaitUntilAllOperationsAreFinished()`
     /// throws an error instead.
     @available(*, noasync, message: "Use the async waitUntilAllOperationsAreFinished() or a dependent operation")
-    open func waitUntilAllOperationsAreFinished() { stopOnMisuse { () throws(OperationError) in try waitForAll() } }
+    open func waitUntilAllOperationsAreFinished() { stopOnMisuse { () throws(OperationError) in _ = try waitForAll() } }
+
+    /// Blocks until the queue is empty, but not longer than a time.
+    ///
+    /// The call stops the process if an operation of the queue makes it.
+    ///
+    /// - Returns: Whether the queue was empty in time.
+    @available(*, noasync, message: "Use the async waitUntilAllOperationsAreFinished(timeout:)")
+    public final func waitUntilAllOperationsAreFinished(timeout: Duration) -> Bool {
+        stopOnMisuse { () throws(OperationError) in try waitForAll(atMost: timeout.roundedUp) }
+    }
 
     /// Blocks until the queue is empty, and throws an error if an operation of the queue calls this method.
     ///
     /// - Throws: `OperationError`. The call has not waited then.
     @available(*, noasync, message: "Use the async waitUntilAllOperationsAreFinished() or a dependent operation")
-    public final func tryWaitUntilAllOperationsAreFinished() throws(OperationError) { try waitForAll() }
+    public final func tryWaitUntilAllOperationsAreFinished() throws(OperationError) { _ = try waitForAll() }
 
     /// The operations that are in the queue at this moment, in the order added, without barriers. O(n log n).
     ///
@@ -315,14 +331,29 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 }
 
 extension OperationQueue {
-    /// Suspends until the queue is empty, including barriers, and operations that other threads add meanwhile.
+    /// Suspends until the queue is empty, including barriers, and operations that other threads add meanwhile. A cancellation of
+    /// the task ends the wait early, and cancels no operation.
     ///
     /// The call stops the process if an operation of the queue makes it.
     public final func waitUntilAllOperationsAreFinished() async {
         do { try await tryWaitUntilAllOperationsAreFinished() } catch { error.stop() }
     }
 
-    /// Suspends until the queue is empty, and throws an error if an operation of the queue calls this method.
+    /// Suspends until the queue is empty, but not longer than a time. A cancellation of the task ends the wait early.
+    ///
+    /// The call stops the process if an operation of the queue makes it.
+    ///
+    /// - Returns: Whether the queue was empty in time.
+    public final func waitUntilAllOperationsAreFinished(
+        timeout: Duration, clock: some Clock<Duration> = ContinuousClock()
+    ) async -> Bool {
+        do { try checkSuspensionForAll() } catch { error.stop() }
+        if withState({ $0.machine.schedule.isEmpty }) { return true }
+        return await withTimeLimit(timeout, clock) { await self.suspendUntilIdle() }
+    }
+
+    /// Suspends until the queue is empty, and throws an error if an operation of the queue calls this method. A cancellation of the
+    /// task ends the wait early.
     ///
     /// - Throws: `OperationError`. The call has not waited then.
     public final func tryWaitUntilAllOperationsAreFinished() async throws(OperationError) {
@@ -332,7 +363,7 @@ extension OperationQueue {
 
     /// Adds all operations, and may suspend until they are finished. On misuse the call adds none and stops the process.
     public final func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) async {
-        stopOnMisuse { () throws(OperationError) in try add(ops) }
+        addOrRefuse(ops) { () throws(OperationError) in try add(ops) }
         if wait { for operation in ops { await operation.waitUntilFinished() } }
     }
 }

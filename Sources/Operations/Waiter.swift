@@ -19,8 +19,8 @@ final class TaskWait: @unchecked Sendable {
     // Sendable: the lock of the operation's attachments guards both properties while the wait is in their list, and after that
     // they belong to the thread that has removed it.
     @exclusivity(unchecked) var continuation: UnsafeContinuation<Void, Never>?
-    /// The position in the list.
-    @exclusivity(unchecked) var position = 0
+    /// The position in the list; -1 if the wait is in none.
+    @exclusivity(unchecked) var position = -1
 
     @usableFromInline
     init(_ continuation: UnsafeContinuation<Void, Never>? = nil) { self.continuation = continuation }
@@ -32,11 +32,34 @@ extension [Waiter] {
         append(waiter)
     }
 
-    /// Removes a wait that is in the list. The last waiter takes its place. O(1).
-    mutating func remove(_ wait: TaskWait) {
+    /// Removes a wait, if it is in the list, and returns its continuation. The last waiter takes its place. O(1).
+    mutating func withdraw(_ wait: TaskWait) -> UnsafeContinuation<Void, Never>? {
+        guard wait.position >= 0, let continuation = wait.continuation.take() else { return nil }
+        takeOut(wait.position)
+        wait.position = -1
+        return continuation
+    }
+
+    /// Removes the waiter of a thread. False: another thread has taken it. O(n).
+    mutating func remove(_ parker: Parker) -> Bool {
+        let position = firstIndex { if case .thread(let other) = $0 { other === parker } else { false } }
+        if let position { takeOut(position) }
+        return position != nil
+    }
+
+    /// The last waiter takes the place of the one at the position.
+    private mutating func takeOut(_ position: Int) {
         let last = removeLast()
-        guard wait.position < count else { return }
-        self[wait.position] = last
-        if case .task(let moved) = last { moved.position = wait.position }
+        guard position < count else { return }
+        self[position] = last
+        if case .task(let moved) = last { moved.position = position }
+    }
+
+    /// Removes all waiters, whose threads and tasks the caller wakes.
+    mutating func takeAll() -> [Waiter] {
+        let all = self
+        self = []
+        for case .task(let wait) in all { wait.position = -1 }
+        return all
     }
 }

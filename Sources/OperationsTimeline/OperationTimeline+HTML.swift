@@ -1,3 +1,5 @@
+import Operations
+
 extension OperationTimeline {
     /// Returns an HTML page with a timeline of the operations. The page needs nothing except a browser.
     ///
@@ -188,14 +190,6 @@ extension Double {
 }
 
 extension Duration {
-    fileprivate var inWords: String {
-        let seconds = self / .seconds(1)
-        if seconds == 0 { return "0" }
-        if seconds < 0.001 { return "\((seconds * 1_000_000).brief) µs" }
-        if seconds < 1 { return "\((seconds * 1000).brief) ms" }
-        return seconds < 120 ? "\(seconds.brief) s" : "\((seconds / 60).brief) min"
-    }
-
     /// A step of 1, 2 or 5 times a power of ten that divides the duration into five to twelve parts.
     fileprivate var roundStep: Duration {
         var step = Duration.nanoseconds(1)

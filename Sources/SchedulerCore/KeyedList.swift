@@ -7,6 +7,8 @@ public struct KeyedList<Element> {
     /// the majority.
     @usableFromInline var entries: [(key: UInt, element: Element)?] = []
     @usableFromInline var holes = 0
+    /// The position of the first entry that is no hole; the number of entries if there is none.
+    @usableFromInline var head = 0
     /// A hash table with linear probing; empty while a search is cheaper. A slot has the position of an entry plus one,
     /// or 0. The number of slots is a power of two, and at least half of the slots are 0.
     @usableFromInline var slots: [UInt32] = []
@@ -19,6 +21,10 @@ public struct KeyedList<Element> {
 
     @inlinable
     public var elements: [Element] { entries.compactMap { $0?.element } }
+
+    /// The element that was added first. O(1).
+    @inlinable
+    public var first: Element? { head < entries.count ? entries[head]?.element : nil }
 
     @inlinable
     public func element(of key: UInt) -> Element? { position(of: key).flatMap { entries[$0]?.element } }
@@ -41,9 +47,11 @@ public struct KeyedList<Element> {
         // A slot of the index may still have the position of the hole. No search finds a key there.
         entries[position] = nil
         holes += 1
+        // Amortized O(1): the position only grows until the holes are closed.
+        while head < entries.count, entries[head] == nil { head += 1 }
         if holes > 8, holes * 2 > entries.count {
             entries.removeAll { $0 == nil }
-            holes = 0
+            (holes, head) = (0, 0)
             if entries.count > Self.searchLimit { buildIndex() } else { slots = [] }
         }
         return entry.element

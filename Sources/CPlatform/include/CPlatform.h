@@ -71,6 +71,10 @@ static inline void cplatform_barrier(void) { __asm__ volatile("" ::: "memory"); 
 /// calling thread.
 bool cplatform_start_thread(void (*_Nonnull body)(void *_Nullable), void *_Nullable argument);
 
+/// Handles a signal by a write of one byte, its number, to a descriptor: the only action that is safe inside a handler of signals.
+/// One descriptor serves all signals. Returns false if the signal cannot be handled.
+bool cplatform_write_at_signal(int signal, int descriptor);
+
 /// Whether this process is the child of a fork whose parent had threads of the library. They do not exist here.
 extern bool cplatform_lost_threads;
 static inline bool cplatform_has_lost_threads(void) { return __builtin_expect(cplatform_lost_threads, false); }

@@ -95,6 +95,19 @@ struct DependentStack: ~Copyable, Sendable {
         return Self.withoutUnlisted(newest).flatMap { putBack($0) }
     }
 
+    /// Counts the edges by which dependents wait. If the stack is closed meanwhile, returns edges whose dependents the caller has
+    /// to notify, linked from the newest. O(edges).
+    @inline(never)
+    func countWaiting() -> (count: Int, unsaved: Edge?) {
+        guard let newest = takeAll() else { return (0, nil) }
+        var (count, rest): (Int, Edge?) = (0, newest)
+        while let edge = rest {
+            if edge.holds { count += 1 }
+            rest = edge.nextOfStack
+        }
+        return (count, putBack(newest))
+    }
+
     /// Frees the edges that no list has, and returns the others, with credit for as many pushes.
     private static func withoutUnlisted(_ newest: Edge) -> Edge? {
         var (first, last): (Edge?, Edge?) = (nil, nil)

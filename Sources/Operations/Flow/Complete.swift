@@ -23,10 +23,7 @@ extension Operation {
     }
 
     private final func wakeWaiters() {
-        let waiters = attachments?.withLock { state in
-            defer { state.waiters = [] }
-            return state.waiters
-        }
+        let waiters = attachments?.withLock { $0.waiters.takeAll() }
         for waiter in waiters ?? [] { waiter.wake() }
     }
 

@@ -137,6 +137,14 @@ extension Operation {
         reconsiderReadiness()
     }
 
+    /// The number of operations that wait for the end of this one. O(dependents).
+    final var dependentCount: Int {
+        guard dependents.isUsed else { return 0 }
+        let (count, unsaved) = dependents.countWaiting()
+        notifyAll(unsaved)
+        return count
+    }
+
     /// Records a dependent, or notifies it, because this operation has finished.
     private final func adopt(_ edge: Edge) {
         let lifecycle = word.lifecycle

@@ -6,21 +6,25 @@ import SchedulerCore
 
 extension AsyncOperation {
     /// The default `pause()`.
-    final func hold() {
+    final func hold() { changeHold { $0.isOn = true } }
+
+    /// The default `resume()`.
+    final func releaseHold() { changeHoldBack { $0.isOn = false } }
+
+    private final func changeHold(_ change: (Hold) -> Void) {
         guard !word.lifecycle.isFinished else { return }
         let new = Hold()
         ownAttachments.withExtras { extras in
             // An operation that has started becomes gated when its work pauses.
             _ = word.update { $0.becameGated() }
-            extras.gate(orNew: new).isOn = true
+            change(extras.gate(orNew: new))
         }
         leaveLine()
     }
 
-    /// The default `resume()`.
-    final func releaseHold() {
+    private final func changeHoldBack(_ change: (Hold) -> Void) {
         let standing = withGate(Hold.self) { hold in
-            hold.isOn = false
+            change(hold)
             return hold.takeStandingAlone()
         }
         standing??.resume()
@@ -56,6 +60,29 @@ extension AsyncOperation {
                 continueWork()
             }
         }
+    }
+
+    /// Suspends the work for a time, and gives the slot, the resources and the turn under a limit key to other operations meanwhile:
+    /// the pause between two attempts, for example. Call it from ``run()``.
+    ///
+    /// After the time, the operation waits for a slot in the order of its priority and of its adding, and the call returns when it
+    /// has one. It needs that slot also to end. The operation does not count as paused. An operation without a queue only sleeps.
+    ///
+    /// - Throws: `CancellationError` if the operation is cancelled. The operation has its slot again then.
+    public final func releaseSlot(for delay: Duration, clock: some Clock<Duration> = ContinuousClock()) async throws {
+        try Task.checkCancellation()
+        guard word.lifecycle.hasQueue, let queue = taskReference.load()?.queue else {
+            return try await clock.sleepFully(for: delay)
+        }
+        changeHold { $0.releases += 1 }
+        let timer = Task(executorPreference: queue.executorBeside) { [weak self] in
+            try? await clock.sleepFully(for: delay)
+            self?.changeHoldBack { $0.releases -= 1 }
+        }
+        await waitWhilePaused()
+        timer.cancel()
+        await timer.value
+        try Task.checkCancellation()
     }
 
     /// Continues the paused work. Returns whether there was paused work.

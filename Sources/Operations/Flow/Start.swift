@@ -104,6 +104,7 @@ extension Operation {
     private final func run() {
         let hasEnded = ThreadContext.withCurrent { context in
             guard !context.isRunning(self) else { return perform() }
+            keepStartTime(in: nil)
             context.frames.append(.init(operation: Unmanaged.passUnretained(self), queue: nil))
             defer { context.frames.removeLast() }
             return perform()
@@ -192,6 +193,7 @@ extension OperationQueue {
         HeldLocks.assertNone()
         context.frames.append(
             .init(operation: Unmanaged.passUnretained(operation), queue: Unmanaged.passUnretained(self)))
+        operation.keepStartTime(in: self)
         if start(operation) { operation.depart() }
         context.frames.removeLast()
     }
@@ -217,6 +219,9 @@ extension OperationQueue {
         let mustNotify = !lifecycle.contains(.unlisted) && !(lifecycle.contains(.gated) && operation.isStandingAside)
         if mustNotify { notifyWatchers(.starts, of: operation) }
         operation.start()
-        if operation.awaitsAnnouncement { expectAnnouncement() }
+        if operation.awaitsAnnouncement {
+            operation.keepStartTime(in: self)
+            expectAnnouncement()
+        }
     }
 }

@@ -51,6 +51,8 @@ extension Operation {
     enum CancellationOfWait {
         /// It ends the wait, unless the work has started (rule A15).
         case endsWait
+        /// It ends the wait in any case.
+        case alwaysEndsWait
         /// It cancels the operation, too. The caller has a handler, which calls `cancel()` and `abandon(_:)`.
         case cancelsOperation(TaskWait)
         case hasNoEffect
@@ -70,12 +72,13 @@ extension Operation {
         guard !hasLeft else { return true }
         await lending(inAnyQueue: inAnyQueue) {
             switch cancellation {
-            case .endsWait:
+            case .endsWait, .alwaysEndsWait:
                 let wait = TaskWait()
+                let mayHaveBegun = if case .alwaysEndsWait = cancellation { true } else { false }
                 await withTaskCancellationHandler {
-                    await suspendUntilFinished(wait) { abandon(wait) }
+                    await suspendUntilFinished(wait) { abandon(wait, mayHaveBegun: mayHaveBegun) }
                 } onCancel: {
-                    abandon(wait)
+                    abandon(wait, mayHaveBegun: mayHaveBegun)
                 }
             case .cancelsOperation(let wait):
                 await suspendUntilFinished(wait) {
@@ -101,13 +104,13 @@ extension Operation {
 
     /// Ends the wait of a cancelled task, unless the work has started. The operation stays in its queue.
     @usableFromInline
-    final func abandon(_ wait: TaskWait) {
+    final func abandon(_ wait: TaskWait) { abandon(wait, mayHaveBegun: false) }
+
+    private final func abandon(_ wait: TaskWait, mayHaveBegun: Bool) {
         // User code, so not under the lock.
-        if word.lifecycle.phase == .idle, untracked({ isExecuting }) { return }
+        if !mayHaveBegun, word.lifecycle.phase == .idle, untracked({ isExecuting }) { return }
         let continuation: UnsafeContinuation<Void, Never>? = attachments?.withLock { state in
-            guard !word.lifecycle.hasBegunWork, let continuation = wait.continuation.take() else { return nil }
-            state.waiters.remove(wait)
-            return continuation
+            word.lifecycle.hasBegunWork && !mayHaveBegun ? nil : state.waiters.withdraw(wait)
         }
         continuation?.resume()
     }
@@ -141,7 +144,7 @@ extension Operation {
 extension Lifecycle {
     /// Whether the work has started, or starts in any case, unless it is cancelled at this moment. An operation whose gates are being
     /// checked may still go back to its queue.
-    fileprivate var hasBegunWork: Bool {
+    var hasBegunWork: Bool {
         switch phase {
         case .idle, .entering: false
         case .enqueued: contains(.hasBegun)
@@ -241,28 +244,51 @@ extension OperationQueue {
         guard operation.leavesBesideItsCode else { throw .waitsForItself(operation: operation.label) }
     }
 
-    func waitForAll() throws(OperationError) {
+    /// Waits. Returns whether the queue is empty, or the limit in nanoseconds was reached first.
+    @discardableResult
+    func waitForAll(atMost limit: UInt64? = nil) throws(OperationError) -> Bool {
         ThreadContext.current.worker?.fulfillDeparture()
         Fork.check()
         try checkWaitForAll()
         let parker = Parker()
-        guard enlist(.thread(parker)) else { return }
-        ThreadContext.current.noteWait(for: .queue(self)) { Worker.block(on: parker) }
+        guard enlist(.thread(parker)) else { return true }
+        var isEmpty = true
+        ThreadContext.current.noteWait(for: .queue(self)) { isEmpty = Worker.block(on: parker, atMost: limit) }
+        guard !isEmpty else { return true }
+        // If another thread has taken the waiter from the list, the queue was empty, and the thread uses the parker.
+        guard !withState({ $0.idleWaiters.remove(parker) }) else { return false }
+        Worker.block(on: parker)
+        return true
     }
 
+    /// Suspends the task until the queue is empty, or the task is cancelled.
     func suspendUntilIdle() async {
+        let wait = TaskWait()
         await ThreadContext.noteSuspension(for: .queue(self)) {
-            await withUnsafeContinuation { continuation in
-                if !enlist(.task(TaskWait(continuation))) { continuation.resume() }
+            await withTaskCancellationHandler {
+                await withUnsafeContinuation { continuation in
+                    if !enlist(.task(wait), as: { wait.continuation = continuation }) { return continuation.resume() }
+                    // A cancellation before this thread had enlisted the wait has abandoned nothing.
+                    if Task.isCancelled { abandon(wait) }
+                }
+            } onCancel: {
+                abandon(wait)
             }
         }
     }
 
+    private func abandon(_ wait: TaskWait) {
+        withState { $0.idleWaiters.withdraw(wait) }?.resume()
+    }
+
     /// Registers a waiter, which is resumed when the queue is empty. False: the queue is empty.
-    private func enlist(_ waiter: Waiter) -> Bool {
+    ///
+    /// - Parameter begin: Called under the lock if the waiter is registered.
+    private func enlist(_ waiter: Waiter, as begin: () -> Void = {}) -> Bool {
         withState { state in
             guard !state.machine.schedule.isEmpty else { return false }
-            state.idleWaiters.append(waiter)
+            begin()
+            state.idleWaiters.add(waiter)
             return true
         }
     }

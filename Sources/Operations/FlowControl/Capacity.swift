@@ -3,7 +3,8 @@ import SchedulerCore
 extension OperationQueue {
     /// The action of a full queue when an operation is added to it.
     public enum OverflowPolicy: Sendable {
-        /// The queue rejects the new operation: `tryAddOperation` throws `OperationError.queueFull`.
+        /// The queue refuses the new operation, which fails with ``OperationError/queueFull(queue:capacity:)`` and never runs.
+        /// Calls that throw throw this error.
         case reject
         /// The queue cancels the operation that has waited longest, and accepts the new operation.
         case dropOldest
@@ -13,7 +14,11 @@ extension OperationQueue {
         case dropLowest
     }
 
-    /// Sets the capacity of the queue: the largest number of operations in the queue, including running operations.
+    /// Sets the capacity of the queue: the largest number of operations in the queue, including running operations. A full queue
+    /// refuses new operations, unless another overflow policy applies.
+    ///
+    /// No overflow stops the process. To wait in place of being refused, call
+    /// ``addTaskWaitingForCapacity(name:priority:after:limitKey:timeout:_:)`` or ``addOperationWaitingForCapacity(_:limitKey:)``.
     ///
     /// The capacity counts the operations that are added after the first call of this method. The capacity may change at any
     /// time, and a smaller capacity removes no operation from the queue. An operation that is shed is cancelled, and no longer
@@ -62,6 +67,7 @@ extension OperationQueue {
     ///   `tryAddOperation`. If the method throws, the operation is not in the queue.
     public final func addOperationWaitingForCapacity(_ operation: Operation, limitKey key: String? = nil) async throws {
         try Task.checkCancellation()
+        if isShutDown { throw OperationError.queueShutDown(queue: label) }
         let gate = additionPolicy(CapacityGate.self)
         if let gate {
             if !withState({ _ in gate.backlog.enter() }) {
@@ -100,6 +106,11 @@ final class CapacityGate: QueuePolicy, AdditionPolicy, @unchecked Sendable {
     private var admitted: [UnsafeContinuation<Void, any Error>] = []
 
     fileprivate func admit(_ waiters: [UnsafeContinuation<Void, any Error>]) { admitted += waiters }
+
+    /// Gives places to all waiting callers, regardless of the capacity. The queue is shut down and refuses their operations.
+    func admitAll(of queue: OperationQueue) {
+        queue.withState { _ in admit(backlog.setCapacity(.max)) }
+    }
 
     /// Frees a place, and gives it to the next waiting caller.
     fileprivate func vacate() {

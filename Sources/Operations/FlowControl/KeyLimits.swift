@@ -8,12 +8,14 @@ extension OperationQueue {
     /// Operations of different keys with the same priority start in turn. Operations of one key start in the queue's
     /// usual order. Operations without a key (nil) bypass the rotation.
     ///
-    /// The call stops the process if the operation is in a queue, executes or has finished. The call also stops the process if
-    /// the queue has a capacity and is full. ``tryAddOperation(_:limitKey:)`` throws an error instead.
+    /// A queue that is full or was shut down refuses the operation, which then fails. See ``addOperation(_:)-(Operation)``.
+    ///
+    /// The call stops the process if the operation is in a queue, executes or has finished.
+    /// ``tryAddOperation(_:limitKey:)`` throws an error instead.
     public final func addOperation(_ operation: Operation, limitKey key: String?) {
         // A subclass may override the addition without a key.
         guard let key else { return addOperation(operation) }
-        stopOnMisuse { () throws(OperationError) in try add(operation, key: key) }
+        addOrRefuse([operation]) { () throws(OperationError) in try add(operation, key: key) }
     }
 
     /// Adds an operation under a key, like `addOperation(_:limitKey:)`, and throws an error on misuse.

@@ -4,7 +4,11 @@ import SchedulerCore
 final class Hold: OperationGate {
     static var rank: OperationGateRank { .hold }
 
+    /// Whether the operation is paused.
     @exclusivity(unchecked) var isOn = false
+    /// The number of calls of `releaseSlot` whose time is not over.
+    @exclusivity(unchecked) var releases = 0
+    var isHeld: Bool { isOn || releases > 0 }
     /// The work, while it waits to continue.
     @exclusivity(unchecked) private var standing: Standing?
 
@@ -34,7 +38,7 @@ final class Hold: OperationGate {
             standing?.continuations.append(continuation)
             return .joins
         }
-        guard isOn else { return .continues }
+        guard isHeld else { return .continues }
         standing = Standing(continuations: [continuation], isInQueue: isInQueue)
         return .begins
     }
@@ -49,7 +53,8 @@ final class Hold: OperationGate {
     func mayStart(_ operation: Operation) -> GateAnswer { operation.isHeld ? .waits() : .passes }
 
     func obstacles(of operation: Operation) -> [GateObstacle] {
-        operation.isHeld && !operation.word.lifecycle.isCancelled ? [.init(reason: .paused)] : []
+        guard isHeld, !operation.word.lifecycle.isCancelled else { return [] }
+        return [.init(reason: isOn ? .paused : .slotReleased)]
     }
 
     /// Takes the paused work of an operation that is in no queue.
@@ -58,5 +63,8 @@ final class Hold: OperationGate {
 
 extension Operation {
     /// Whether the operation is paused, or pauses at the next point at which its work can stop.
-    final var isHeld: Bool { withGate(Hold.self) { $0.isOn } ?? false }
+    final var isPausedByProgram: Bool { withGate(Hold.self) { $0.isOn } ?? false }
+
+    /// Whether the operation is paused, or has released its slot for a time.
+    final var isHeld: Bool { withGate(Hold.self) { $0.isHeld } ?? false }
 }

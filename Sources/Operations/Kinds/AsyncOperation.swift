@@ -65,7 +65,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {
     // MARK: - Pausing
 
     /// Whether the operation is paused: ``pause()`` was called, and ``resume()`` was not called since.
-    open var isPaused: Bool { isHeld }
+    open var isPaused: Bool { isPausedByProgram }
 
     /// Pauses the operation.
     ///

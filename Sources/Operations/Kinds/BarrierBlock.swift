@@ -16,6 +16,7 @@ final class BarrierBlock: Operation, @unchecked Sendable {
 
 extension OperationQueue {
     func addBarrier(_ block: @escaping @Sendable () -> Void) {
-        stopOnMisuse { () throws(OperationError) in try add(BarrierBlock(block)) }
+        let barrier = BarrierBlock(block)
+        addOrRefuse([barrier]) { () throws(OperationError) in try add(barrier) }
     }
 }

@@ -32,6 +32,13 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
     /// first job runs.
     private let ownLevel: Atomic<Int>
 
+    /// The time at which the operation was started, by the coarse clock; 0 before that, or if a host runs the operation.
+    private let start = Atomic<UInt64>(0)
+    var startTime: UInt64? {
+        let start = start.load(ordering: .relaxed)
+        return start > 0 ? start : nil
+    }
+
     /// The highest priority that is known.
     private let priority = Atomic<UInt8>(0)
 
@@ -84,6 +91,8 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         if let level, let queue = unretainedQueue, level != queue._withUnsafeGuaranteedRef({ $0.level }) {
             ownLevel.store(level.rawValue, ordering: .relaxed)
         }
+        let isHosted = level == nil && unretainedQueue?._withUnsafeGuaranteedRef { $0.host } != nil
+        if !isHosted { start.store(MonotonicClock.coarse, ordering: .relaxed) }
         run(unsafeBitCast(job, to: UnownedJob.self))
     }
 

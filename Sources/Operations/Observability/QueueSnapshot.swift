@@ -108,7 +108,7 @@ extension WaitingReason {
         switch self {
         case .cycle, .dependency, .dependencyInNoQueue, .inNoQueue, .capacity: .dependencies
         case .conditions: .conditions
-        case .paused: .paused
+        case .paused, .slotReleased: .paused
         case .group: .group
         case .resource, .resourceLine, .exclusion: .resources
         case .key: .key

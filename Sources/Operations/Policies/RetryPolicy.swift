@@ -110,6 +110,24 @@ public struct RetryPolicy: Sendable {
             attempt += 1
         }
     }
+
+    /// Runs `body` as part of an operation, which releases its slot during the delays.
+    @usableFromInline
+    func runReleasingSlot<Success>(_ body: @Sendable () async throws -> Success) async throws -> Success {
+        var attempt = 1
+        while true {
+            do { return try await body() } catch {
+                guard permitsRetry(after: attempt, error), !Task.isCancelled else { throw error }
+            }
+            let delay = delay(beforeRetry: attempt)
+            if let operation = ThreadContext.ofCurrentTask?.operation as? AsyncOperation {
+                try await operation.releaseSlot(for: delay)
+            } else {
+                try await ContinuousClock().sleepFully(for: delay)
+            }
+            attempt += 1
+        }
+    }
 }
 
 extension RetryPolicy.Backoff {

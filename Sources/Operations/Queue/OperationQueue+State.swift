@@ -89,8 +89,7 @@ extension OperationQueue.State {
 
     @inline(never)
     private mutating func becomeIdle() {
-        idle = OperationQueue.Idle(waiters: idleWaiters, keptAlive: keptAlive)
-        idleWaiters = []
+        idle = OperationQueue.Idle(waiters: idleWaiters.takeAll(), keptAlive: keptAlive)
         keptAlive = nil
         reportedAt = nil
     }

@@ -63,6 +63,9 @@ final class QueueHooks: Sendable {
     /// array.
     private let additions = Locked<[any AdditionPolicy]>([])
     private let hasAdditions = Atomic(false)
+    /// The number of operations that the queue has refused.
+    let refusals = Atomic(0)
+    let longRunning = Locked(LongRunningSetting())
     let failureHandler = Locked<(@Sendable (UnhandledFailure) -> Void)?>(nil)
 
     private struct Listed: Identifiable {
@@ -75,10 +78,13 @@ final class QueueHooks: Sendable {
     }
 
     /// Adds a policy, unless there is one of its type. Returns the policy of this type.
-    func addIfNone<Policy: AdditionPolicy>(_ new: Policy) -> Policy {
+    ///
+    /// - Parameter comesFirst: Whether the policy is asked before the others, so that those change nothing if it refuses.
+    @discardableResult
+    func addIfNone<Policy: AdditionPolicy>(_ new: Policy, comesFirst: Bool = false) -> Policy {
         additions.withLock { policies in
             for case let known as Policy in policies { return known }
-            policies = policies + [new]
+            policies = comesFirst ? [new] + policies : policies + [new]
             hasAdditions.store(true, ordering: .sequentiallyConsistent)
             return new
         }

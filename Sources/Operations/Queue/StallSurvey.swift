@@ -14,6 +14,8 @@ struct StallSurvey {
     private var parts: [Int: [Int]] = [:]
     private var positions: [ObjectIdentifier: Int] = [:]
     private var placePositions: [Place: Int] = [:]
+    /// The operations that have the slots, turns or units of a place, by its position.
+    private var holders: [Int: [WaitingReason.Holder]] = [:]
     private var unvisited: [Int] = []
 
     /// The positions of the operations from which the survey began.
@@ -49,7 +51,7 @@ struct StallSurvey {
                 !members.contains($0) && !graph.canGoOn[$0] && seen.insert($0).inserted
             }
         }
-        return found.map { Explanation(operation: labels[$0], reasons: reasons(of: $0)) }
+        return found.map { explanation(of: $0, reasons(of: $0)) }
     }
 
     /// Returns the reasons for each operation from which the survey began. O(operations and their dependencies).
@@ -62,8 +64,33 @@ struct StallSurvey {
             if let cycle = cycles.reached[index] {
                 reasons.append(.cycle(own(cycles.paths[cycle], index).map { $0.map { labels[$0] } } ?? paths[cycle]))
             }
-            return Explanation(operation: labels[index], reasons: reasons)
+            return explanation(of: index, reasons)
         }
+    }
+
+    private func explanation(of index: Int, _ reasons: [WaitingReason]) -> Explanation {
+        let operation = operations[index]
+        return Explanation(
+            operation: labels[index], queue: operation?.queueOfMember.map { $0.outermost.queue.readName() ?? "" },
+            reasons: reasons, executionTime: operation?.executionTime, dependentCount: operation?.dependentCount ?? 0)
+    }
+
+    /// Returns the operation that the stalled members wait for in the end: the nearest one that waits for no stalled operation. There
+    /// is none in a cycle, and if it is one of several members.
+    func root() -> Explanation? {
+        var line = members.filter { !graph.canGoOn[$0] }
+        var seen = Set(line)
+        var (roots, next): ([Int], Int) = ([], 0)
+        while next < line.count {
+            let node = line[next]
+            next += 1
+            let held = graph.nodes[node].waitsFor.filter { !graph.canGoOn[$0] }
+            if held.isEmpty, operations[node] != nil { roots.append(node) }
+            line += held.filter { seen.insert($0).inserted }
+        }
+        let outside = roots.first { !members.contains($0) }
+        guard let root = outside ?? (roots.count == 1 && members.count > 1 ? roots[0] : nil) else { return nil }
+        return explanation(of: root, reasons(of: root))
     }
 
     /// Returns a short cycle as the path that begins with this node; nil for a long cycle, or for a node outside the
@@ -113,7 +140,8 @@ struct StallSurvey {
     /// Visits an operation in no queue. Such an operation may wait for the capacity of a queue.
     private mutating func visitIdle(_ index: Int, _ operation: Operation) {
         guard let queue = operation.queueWithoutCapacity else { return settle(index, .stuck, .inNoQueue) }
-        noteFullPlace(Place(kind: .capacity, queue: queue), .capacity(queue: queue.readName() ?? ""), at: index)
+        let name = queue.readName() ?? ""
+        noteFullPlace(Place(kind: .capacity, queue: queue), at: index) { _ in .capacity(queue: name) }
     }
 
     /// Visits an executing operation. A group proceeds when its children do, and a retry operation when its attempt does.
@@ -169,7 +197,7 @@ struct StallSurvey {
         guard let queue = operation.queueWhileWaiting() else { return }
         let view = queue.view(of: operation)
         if view.isSuspended { noteSuspension(of: queue, named: view.name, at: index) }
-        if view.hasWidthZero { settle(index, .stuck, .limitZero(queue: view.name)) }
+        if view.limit == 0 { settle(index, .stuck, .limitZero(queue: view.name)) }
         if view.isBehindBarrier {
             nodes[index].waitsFor.append(position(of: Place(kind: .barrier, queue: queue)))
             ownReasons[index].append(.barrier)
@@ -177,23 +205,40 @@ struct StallSurvey {
         guard ownReasons[index].isEmpty else { return }
         // An operation whose key has turns left takes one when there is a slot.
         if let key = view.key, view.isKeyFull || !view.isFull {
-            noteFullPlace(view.isKeyFull ? Place(kind: .key(key), queue: queue) : nil, .key(key), at: index)
+            noteFullPlace(view.isKeyFull ? Place(kind: .key(key), queue: queue) : nil, at: index) {
+                .key(key, heldBy: $0)
+            }
         } else if view.isThrottled {
             settle(index, .moves, .rateLimit(queue: view.name))
         } else if queue === OperationQueue.main, !view.isFull, let subject = MainThread.subject {
             nodes[index].waitsFor.append(position(of: subject))
             ownReasons[index].append(.mainThread(waitsFor: subject.text))
         } else {
-            noteFullPlace(view.isFull ? Place(kind: .slot, queue: queue) : nil, .slot, at: index)
+            noteFullPlace(view.isFull ? Place(kind: .slot, queue: queue) : nil, at: index) {
+                .slot(queue: view.name, limit: view.limit, heldBy: $0)
+            }
         }
     }
 
     /// Records that the operation waits for one of the operations that use the slots, or the turns of its key. nil:
     /// waiting is enough.
-    private mutating func noteFullPlace(_ place: Place?, _ reason: WaitingReason, at index: Int) {
-        guard let place else { return settle(index, .moves, reason) }
-        nodes[index].waitsFor.append(position(of: place))
-        ownReasons[index].append(reason)
+    private mutating func noteFullPlace(
+        _ place: Place?, at index: Int, _ reason: ([WaitingReason.Holder]) -> WaitingReason
+    ) {
+        guard let place else { return settle(index, .moves, reason([])) }
+        let position = position(of: place)
+        nodes[index].waitsFor.append(position)
+        ownReasons[index].append(reason(holders(at: position)))
+    }
+
+    private mutating func holders(at place: Int) -> [WaitingReason.Holder] {
+        if let known = holders[place] { return known }
+        // A place waits for the operations that hold it.
+        let found = nodes[place].waitsFor.map {
+            WaitingReason.Holder(operation: labels[$0], executionTime: operations[$0]?.executionTime)
+        }
+        holders[place] = found
+        return found
     }
 
     /// A thing that several operations of a queue wait for. Each is a node.
@@ -291,7 +336,7 @@ extension OperationQueue {
     fileprivate struct View {
         var name: String
         var isSuspended: Bool
-        var hasWidthZero: Bool
+        var limit: Int
         var isThrottled: Bool
         /// The key of the operation, if the key does not have its turn.
         var key: String?
@@ -308,7 +353,7 @@ extension OperationQueue {
     }
 
     /// Returns all members, barriers and parts of tasks included. O(n).
-    fileprivate func members() -> [Operation] { withState { $0.machine.schedule.members.map(Operation.of) } }
+    func members() -> [Operation] { withState { $0.machine.schedule.members.map(Operation.of) } }
 
     /// Returns the running members, barriers included; or the running members of one key. O(n).
     fileprivate func runningOperations(underKey key: String?) -> [Operation] {
@@ -335,7 +380,7 @@ extension OperationQueue {
             let isBehind = Schedule.holds(operation) && state.machine.schedule.isBehindBarrier(operation)
             return View(
                 name: name, isSuspended: state.machine.schedule.isSuspended,
-                hasWidthZero: state.machine.schedule.width == 0,
+                limit: state.machine.schedule.width,
                 isThrottled: state.machine.schedule.isThrottled, key: keys?.keyItWaitsFor(operation),
                 isKeyFull: keys?.turnstile.isHeldByLimit(operation.scheduleID) ?? false,
                 isFull: state.machine.schedule.running >= state.machine.schedule.width, isBehindBarrier: isBehind)

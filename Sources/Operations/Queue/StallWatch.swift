@@ -47,7 +47,8 @@ extension OperationQueue {
     private func beginWatch(_ state: inout State, isSecondLook: Bool = false, after delay: Duration? = nil) {
         guard state.stallWatch == nil, state.stallDelay > .zero else { return }
         noteRest(&state)
-        let delay = delay ?? state.stallDelay
+        // The second look only has to miss the moment between an end and its announcement.
+        let delay = delay ?? (isSecondLook ? min(state.stallDelay / 10, .seconds(1)) : state.stallDelay)
         let watch = StallWatch(self, starts: state.starts, isSecondLook: isSecondLook, after: delay)
         state.stallWatch = watch
         isWatched.store(true, ordering: .sequentiallyConsistent)
@@ -189,12 +190,12 @@ extension OperationQueue {
         let (outermost, path) = outermost
         return StallReport(
             queue: outermost === self && !path.isEmpty ? "" : outermost.readName() ?? "", path: path,
-            blocked: survey.explanations(), causes: survey.causes())
+            blocked: survey.explanations(), causes: survey.causes(), root: survey.root())
     }
 
     /// The queue that the user has made: the one around the groups and retries that own this queue, and the labels of these
     /// operations, outermost first. The queue itself, if the outermost of the operations is in no queue.
-    private var outermost: (queue: OperationQueue, path: [String]) {
+    final var outermost: (queue: OperationQueue, path: [String]) {
         var (queue, path): (OperationQueue, [String]) = (self, [])
         while let owner = queue.queueOwner, let operation = owner.operation {
             path.append(operation.label)

@@ -41,8 +41,10 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
     case addedToFinishedGroup(operation: String, group: String)
     /// A limit was below 1 (M11).
     case limitNotPositive(queue: String, limit: Int)
-    /// An operation was added to a queue with a capacity that is full (M12).
+    /// An operation was added to a queue with a capacity that is full (M12). Load, not misuse: no call stops the process for it.
     case queueFull(queue: String, capacity: Int)
+    /// An operation was added to a queue that was shut down (M12). No call stops the process for it.
+    case queueShutDown(queue: String)
 
     public var description: String {
         switch self {
@@ -85,9 +87,11 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
             "the limit for a batch of \(queue) was \(limit) operations at a time. Use 1 or more."
         case .queueFull(let queue, let capacity):
             """
-            an operation was added to \(queue), which is full with \(capacity) operations. Use tryAddOperation, \
+            \(queue) refuses operations, because it is full with \(capacity). Use addTaskWaitingForCapacity, \
             addOperationWaitingForCapacity, or the overflow policies dropOldest or dropLowest.
             """
+        case .queueShutDown(let queue):
+            "\(queue) refuses operations, because it was shut down."
         case .lateGate(let operation):
             "a condition, requirement or time limit was added to \(operation), which has started. Add it before the start."
         case .waitsForItself(let operation):

@@ -101,6 +101,17 @@ package enum MonotonicClock {
         return time.wholeNanoseconds
     }
 
+    /// `now` at the last tick of the kernel, up to 10 ms ago. Takes a quarter of the time.
+    static var coarse: UInt64 {
+        #if canImport(Darwin)
+        return clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW_APPROX)
+        #else
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        return time.wholeNanoseconds
+        #endif
+    }
+
     /// The nanoseconds since an instant; 0 if the clock has gone back.
     package static func elapsed(since start: UInt64) -> UInt64 {
         let now = now

@@ -101,12 +101,22 @@ final class Monitor: Sendable {
 
     /// Parks the calling thread. While the monitor has no thread, the caller requests one now and then. If the system has refused
     /// threads, no other code may run that would request them again.
-    func park(_ parker: Parker) {
+    ///
+    /// - Parameter limit: The largest number of nanoseconds; nil for none.
+    /// - Returns: Whether the parker was unparked.
+    func park(_ parker: Parker, atMost limit: UInt64?) -> Bool {
+        let start = MonotonicClock.now
         while !hasThread {
-            if parker.park(nanoseconds: Self.patienceForBirth) { return }
+            let rest = limit.map { $0 - min($0, MonotonicClock.elapsed(since: start)) } ?? .max
+            if parker.park(nanoseconds: min(rest, Self.patienceForBirth)) { return true }
+            if rest <= Self.patienceForBirth { return false }
             beBorn()
         }
-        parker.park()
+        guard let limit else {
+            parker.park()
+            return true
+        }
+        return parker.park(nanoseconds: limit - min(limit, MonotonicClock.elapsed(since: start)))
     }
 
     private func spawn() {

@@ -28,6 +28,8 @@ final class Worker: @unchecked Sendable {
     private let shouldRetire = Atomic<Bool>(false)
     /// The address of the operation that the thread runs, for threads that lend it a level; 0 while the thread runs none.
     private let running = Atomic<UInt>(0)
+    /// The time of the start of that operation, or of its present part, by the coarse clock.
+    private let runningSince = Atomic<UInt64>(0)
     /// Whether the thread has a lent level. See `WorkerPool.Census`.
     private let isRaised = Atomic(false)
     /// The pool's data about the worker.
@@ -55,7 +57,8 @@ final class Worker: @unchecked Sendable {
     /// Notes that the thread runs code of the operation.
     @inline(__always)
     func beginRunning(_ operation: Unmanaged<Operation>) {
-        running.store(UInt(bitPattern: operation.toOpaque()), ordering: .relaxed)
+        runningSince.store(MonotonicClock.coarse, ordering: .relaxed)
+        running.store(UInt(bitPattern: operation.toOpaque()), ordering: .releasing)
         if LevelLending.isUsed { takeLentLevel(of: operation) }
     }
 
@@ -63,6 +66,16 @@ final class Worker: @unchecked Sendable {
     func endRunning() {
         running.store(0, ordering: .relaxed)
         if isRaised.load(ordering: .relaxed) { pool.state.withLock { _ in lower() } }
+    }
+
+    /// The time at which the thread began to run the operation; nil if it runs another one or none.
+    ///
+    /// The thread may have begun with another operation between the two readings, so the address is read twice.
+    func start(of operation: Operation) -> UInt64? {
+        let address = UInt(bitPattern: Unmanaged.passUnretained(operation).toOpaque())
+        guard running.load(ordering: .acquiring) == address else { return nil }
+        let since = runningSince.load(ordering: .acquiring)
+        return running.load(ordering: .relaxed) == address ? since : nil
     }
 
     var operationsDone: UInt { progress.load(ordering: .relaxed) }
@@ -91,12 +104,18 @@ final class Worker: @unchecked Sendable {
     ///
     /// Each wait has a parker of its own. The promise of the worker, an observer, or a handler of a raised task runs user code
     /// after the parker was registered. That code may wait too, and would receive the signal of a shared parker.
-    static func block(on parker: Parker) {
-        guard let worker = ThreadContext.current.worker else { return Monitor.shared.park(parker) }
-        worker.fulfillObligation()
-        worker.pool.workerBlocks(worker)
-        Monitor.shared.park(parker)
-        worker.pool.workerGoesOn(worker)
+    ///
+    /// - Parameter limit: The largest number of nanoseconds; nil for none.
+    /// - Returns: Whether the parker was unparked.
+    @discardableResult
+    static func block(on parker: Parker, atMost limit: UInt64? = nil) -> Bool {
+        let worker = ThreadContext.current.worker
+        if let worker {
+            worker.fulfillObligation()
+            worker.pool.workerBlocks(worker)
+        }
+        defer { if let worker { worker.pool.workerGoesOn(worker) } }
+        return Monitor.shared.park(parker, atMost: limit)
     }
 
     // MARK: - Levels

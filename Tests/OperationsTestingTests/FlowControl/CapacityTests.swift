@@ -39,6 +39,69 @@ import Testing
         #expect(late.isFinished)
     }
 
+    /// A full queue is load. `setCapacity` alone must not make a server stop.
+    @Test
+    func `a full queue stops no process: an operation that it refuses fails before the call returns, and never runs`()
+        async throws
+    {
+        let (queue, _) = try fullQueue(.reject)
+        queue.name = "full"
+        let error = OperationError.queueFull(queue: "queue 'full'", capacity: 3)
+        let failures = Journal<String>()
+        queue.unhandledFailureHandler = { failures.append($0.operation) }
+        let late = BlockOperation(name: "late") { Issue.record("runs") }
+        queue.addOperation(late)
+        #expect(late.isFinished && late.isCancelled)
+        guard case .failed(let failure)? = late.operationOutcome else { return #expect(Bool(false), "\(late)") }
+        #expect(failure as? OperationError == error)
+        queue.addOperation { Issue.record("runs") }
+        #expect(failures.entries.count == 1)
+        let named = queue.addOperation(name: "named", limitKey: "a") { Issue.record("runs") }
+        let several = [BlockOperation {}, BlockOperation {}]
+        await queue.addOperations(several, waitUntilFinished: true)
+        #expect(named.isFinished && several.allSatisfy { $0.isFinished && $0.isCancelled })
+        let task = queue.addTask { Issue.record("runs") }
+        await #expect(throws: error) { try await task.value }
+        await #expect(throws: error) { try await queue.run {} }
+        #expect(queue.refusedCount == 6)
+        #expect(queue.explain().waiting.count == 3)
+        // A barrier is no operation and has no place.
+        let passed = Journal<Int>()
+        queue.addBarrierBlock { passed.append(1) }
+        queue.isSuspended = false
+        executor.runUntilIdle()
+        #expect(passed.entries == [1])
+    }
+
+    @Test func `a batch that is refused ends once, and its dependents within run with their policy`() throws {
+        let (queue, _) = try fullQueue(.reject)
+        let (first, second) = (BlockOperation { Issue.record("runs") }, BlockOperation { Issue.record("runs") })
+        second.addDependency(first)
+        queue.addOperation(second)
+        #expect(second.isFinished && !first.isFinished)
+        let dependent = BlockOperation {}
+        dependent.addDependency(second)
+        let other = executor.makeQueue()
+        other.addOperation(dependent)
+        executor.runUntilIdle()
+        #expect(dependent.isFinished)
+    }
+
+    @Test func `a task is added when the queue has capacity`() async throws {
+        let queue = OperationQueue()
+        queue.setCapacity(1)
+        let gate = AsyncGate()
+        queue.addTask { await gate.pass() }
+        async let added = queue.addTaskWaitingForCapacity(name: "second") { 7 }
+        gate.open()
+        #expect(try await added.value == 7)
+        let waiter = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await queue.addTaskWaitingForCapacity { Issue.record("runs") }
+        }
+        await #expect(throws: CancellationError.self) { try await waiter.value }
+    }
+
     @Test func `dropping the oldest cancels the operation that has waited longest`() throws {
         let (queue, operations) = try fullQueue(.dropOldest)
         let late = BlockOperation {}

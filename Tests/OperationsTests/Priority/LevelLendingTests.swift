@@ -396,10 +396,5 @@ extension ServiceLevel {
     fileprivate static var ofThisWorker: ServiceLevel? { ThreadContext.current.worker?.level }
 }
 
-/// Frees the thread meanwhile: waiting tasks of other test cases need it.
-private func untilTrue(_ isTrue: () -> Bool) async { while !isTrue() { await Task.yield() } }
-
-private func until(_ isTrue: () -> Bool) { while !isTrue() { sched_yield() } }
-
 /// Uses processor time.
 private func useProcessor() { withExtendedLifetime(OperationClock().now) {} }

@@ -19,12 +19,16 @@ import Testing
     }
 
     /// Rule N3.
-    @Test func `a running operation executes, in a queue or not, and the next one waits for the slot`() {
+    @Test func `a running operation executes, in a queue or not, and the next one waits for the slot`() throws {
         let held = HeldQueue()
         let next = Operation()
         held.queue.addOperation(next)
         #expect(reasons(held.queue.snapshot.listedOperations[0]) == [.executing])
-        #expect(reasons(next) == [.slot])
+        guard case .slot(_, limit: 1, let holders) = try #require(reasons(next).first) else {
+            Issue.record("\(reasons(next))")
+            return held.release()
+        }
+        #expect(holders.count == 1 && reasons(next).count == 1)
         held.release()
         let byHand = AsynchronousOperation()
         byHand.start()
@@ -174,7 +178,8 @@ import Testing
             (.executing, "executes"), (.finished, "finished"), (.inNoQueue, "no queue"), (.cycle(["a", "a"]), "a → a"),
             (.dependencyInNoQueue("x"), "x"), (.dependency("x"), "waits for x"), (.barrier, "barrier"),
             (.queueSuspended(queue: "q"), "isSuspended"), (.limitZero(queue: "q"), "maxConcurrentOperationCount"),
-            (.customIsReady, "announce"), (.finishNotAnnounced, "announced"), (.slot, "slot"),
+            (.customIsReady, "announce"), (.finishNotAnnounced, "announced"),
+            (.slot(queue: "q", limit: 1, heldBy: []), "start"),
         ]
         for (reason, word) in words { #expect(reason.description.contains(word)) }
     }

@@ -21,6 +21,89 @@ import Testing
         observer.clear()
     }
 
+    /// Rule N3.
+    @Test func `the text of a report has each cycle once`() {
+        let queue = OperationQueue(name: "work")
+        queue.stallDelay = .zero
+        let (a, b, c, behind) =
+            (Operation(named: "a"), Operation(named: "b"), Operation(named: "c"), Operation(named: "behind"))
+        a.addDependency(b)
+        b.addDependency(c)
+        c.addDependency(a)
+        behind.addDependency(a)
+        queue.addOperations([a, b, c, behind], waitUntilFinished: false)
+        let expected = """
+            queue 'work' is stalled: 4 operations wait and none can continue
+              Operation 'a': waits for Operation 'b'
+              Operation 'b': waits for Operation 'c'
+              Operation 'c': waits for Operation 'a'
+              Operation 'behind': waits for Operation 'a'
+              cycle: Operation 'a' → Operation 'b' → Operation 'c' → Operation 'a'
+            """
+        #expect(queue.stallReport()?.description == expected)
+        #expect(queue.stallReport()?.root == nil)
+        queue.cancelAllOperations()
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Rule N3: the last line says where to look.
+    @Test func `the root is the operation from which the others wait in the end, also in another queue`() {
+        let (main, loading, parsing) =
+            (OperationQueue(name: "screen"), OperationQueue(name: "loading"), OperationQueue(name: "parsing"))
+        for queue in [main, loading, parsing] { queue.stallDelay = .zero }
+        let (download, parse, show) = (Silent(), Operation(named: "parse"), Operation(named: "show"))
+        download.name = "download"
+        parse.addDependency(download)
+        show.addDependency(parse)
+        loading.addOperation(download)
+        download.started.pass()
+        parsing.addOperation(parse)
+        main.addOperation(show)
+        until { main.stallReport() != nil }
+        let report = main.stallReport()
+        #expect(report?.root?.operation == "Silent 'download'" && report?.root?.queue == "loading")
+        #expect(report?.root?.reasons == [.finishNotAnnounced])
+        let lines = report?.description.split(separator: "\n").map { $0.trimmingPrefix { $0 == " " } } ?? []
+        #expect(lines.count == 4)
+        #expect(lines.dropFirst(2).first == "cause: Operation 'parse' in queue 'parsing': waits for Silent 'download'")
+        #expect(lines.last?.hasPrefix("root: Silent 'download' in queue 'loading': isFinished is true") == true)
+        download.didChangeValue(forKey: "isFinished")
+        main.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Rule N3.
+    @Test func `among operations of one queue the root is the only one that waits for no other`() {
+        let queue = OperationQueue(name: "work")
+        queue.stallDelay = .zero
+        let (first, second, third) = (Operation(named: "1"), Operation(named: "2"), Operation(named: "3"))
+        first.addDependency(Operation(named: "forgotten"))
+        second.addDependency(first)
+        third.addDependency(second)
+        queue.addOperations([third, second, first], waitUntilFinished: false)
+        #expect(queue.stallReport()?.root?.operation == "Operation 'forgotten'")
+        queue.isSuspended = true
+        // Each of them waits for the queue now.
+        #expect(queue.stallReport()?.description.contains("isSuspended") == true)
+        queue.isSuspended = false
+        queue.cancelAllOperations()
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Rules N3, L7: the delay is the one that was set. A second look, which excludes an end that is just being announced, is short.
+    @Test func `an end that is not announced is reported before a stall whose delay is half as long again`() {
+        let (silent, suspended) =
+            (StallObserver(delay: .milliseconds(400)), StallObserver(delay: .milliseconds(600)))
+        let operation = Silent()
+        silent.queue.addOperation(operation)
+        operation.started.pass()
+        suspended.queue.isSuspended = true
+        let report = suspended.report { suspended.queue.addOperation {} }
+        #expect(report.blocked.count == 1 && silent.reports.count == 1)
+        operation.didChangeValue(forKey: "isFinished")
+        suspended.clear()
+        silent.queue.waitUntilAllOperationsAreFinished()
+    }
+
     /// Rules N3, D7: an operation that leads into a cycle names the cycle too.
     @Test func `an operation that waits for a cycle gets the path of the cycle`() {
         let observer = StallObserver()
@@ -138,5 +221,18 @@ private final class Held: Operations.Operation, @unchecked Sendable {
         if announcing { willChangeValue(forKey: "isReady") }
         isHeld.withLock { $0 = false }
         if announcing { didChangeValue(forKey: "isReady") }
+    }
+}
+
+/// Ends without an announcement.
+private final class Silent: Operations.Operation, @unchecked Sendable {
+    private let isDone = Guarded(false)
+    let started = Gate()
+
+    override var isFinished: Bool { isDone.withLock { $0 } }
+    override var isExecuting: Bool { false }
+    override func start() {
+        isDone.withLock { $0 = true }
+        started.open()
     }
 }

@@ -32,9 +32,22 @@ import Testing
         (.exclusion("x", heldBy: "Operation 'a'"), "waits for the exclusive name 'x', which Operation 'a' holds"),
         (.exclusion("x", heldBy: nil), "waits for the exclusive name 'x'"),
         (.capacity(queue: "q"), "waits for capacity in queue 'q', which is full"),
-        (.key("host"), "waits for its turn under key 'host'"),
+        (.key("host", heldBy: []), "waits for its turn under key 'host'"),
+        (
+            .key("host", heldBy: holders(1)),
+            "waits for its turn under key 'host', whose limit is reached by a0 for 2.5 s"
+        ),
         (.rateLimit(queue: "q"), "waits for a permit of the rate limit of queue 'q'"),
-        (.slot, "waits for a free slot"),
+        (.slot(queue: "q", limit: 1, heldBy: []), "is about to start"),
+        (
+            .slot(queue: "q", limit: 1, heldBy: holders(1)),
+            "waits for a slot of queue 'q' (limit 1), taken by a0 for 2.5 s"
+        ),
+        (
+            .slot(queue: "q", limit: 5, heldBy: holders(5)),
+            "waits for a slot of queue 'q' (limit 5), taken by a0 for 2.5 s, a1 for 2.5 s, a2 for 2.5 s and 2 more"
+        ),
+        (.slotReleased, "has released its slot for a time"),
         (.paused, "is paused; resume it"),
         (.group("GroupOperation 'g'"), "waits for its group GroupOperation 'g' to start"),
     ]
@@ -43,9 +56,13 @@ import Testing
         for (reason, text) in Self.texts { #expect(reason.description == text) }
     }
 
+    private static func holders(_ count: Int) -> [WaitingReason.Holder] {
+        (0..<count).map { WaitingReason.Holder(operation: "a\($0)", executionTime: .milliseconds(2500)) }
+    }
+
     @Test func `an explanation has the operation before its reasons`() {
-        let explanation = Explanation(operation: "Operation 'a'", reasons: [.slot, .paused])
-        #expect(explanation.description == "Operation 'a': waits for a free slot; is paused; resume it")
+        let explanation = Explanation(operation: "Operation 'a'", reasons: [.barrier, .paused])
+        #expect(explanation.description == "Operation 'a': waits for a barrier in front of it; is paused; resume it")
         #expect(
             Explanation(operation: "Operation 'a'", reasons: []).description == "Operation 'a': nothing holds it back")
     }

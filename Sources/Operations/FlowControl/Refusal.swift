@@ -1,0 +1,40 @@
+import Synchronization
+
+// A full queue is load, and a queue that was shut down is the end of a program. Neither is misuse, so a call that cannot throw ends
+// the operation in place of the process (rule M12).
+extension OperationQueue {
+    /// Adds operations, and stops the process on misuse. If the queue refuses the operations, they fail.
+    func addOrRefuse(_ operations: [Operation], _ add: () throws(OperationError) -> Void) {
+        do { try add() } catch {
+            guard error.isRefusal else { error.stop() }
+            if ownHooks.refusals.add(operations.count, ordering: .relaxed).oldValue == 0 {
+                Log.warning(error.description)
+            }
+            for operation in operations { operation.endRefused(by: self, error) }
+        }
+    }
+
+    /// The number of operations that the queue has refused, because it was full or shut down. The log has a line for the first one.
+    public final var refusedCount: Int { hooks.load()?.refusals.load(ordering: .relaxed) ?? 0 }
+}
+
+extension OperationError {
+    /// Whether a queue refuses an operation that is used correctly.
+    var isRefusal: Bool {
+        switch self {
+        case .queueFull, .queueShutDown: true
+        default: false
+        }
+    }
+}
+
+extension Operation {
+    /// Ends an operation that is in no queue: it fails, and its work never runs. A subclass with a `start()` of its own ends
+    /// there, as after each cancellation before the start.
+    fileprivate final func endRefused(by queue: OperationQueue, _ error: OperationError) {
+        giveUp(error)
+        keepFailureHandler(of: queue)
+        // The operation may have been added elsewhere, or started, by another thread meanwhile.
+        try? tryStart()
+    }
+}

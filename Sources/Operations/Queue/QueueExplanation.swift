@@ -1,0 +1,72 @@
+/// The operations of a queue at one moment, with the reason for which each waits, or since when it executes.
+public struct QueueExplanation: Sendable, CustomStringConvertible {
+    /// The queue's name.
+    public let queue: String
+    /// The groups and retries whose parts the operations are, outermost first; empty for a queue that the program has made.
+    public let path: [String]
+    /// The operations that execute. Those that were started first come first.
+    public let executing: [Explanation]
+    /// The operations that wait, in the order added.
+    public let waiting: [Explanation]
+
+    /// The most operations that `description` lists. `executing` and `waiting` have all of them.
+    public static let describedOperations = 20
+
+    /// One line for the queue, and one for each of the first `describedOperations` operations.
+    public var description: String {
+        let all = executing + waiting
+        let rest = all.count - Self.describedOperations
+        let place = path.isEmpty ? "queue '\(queue)'" : "\(path.joined(separator: " → ")) in queue '\(queue)'"
+        return "\(place): \(executing.count) execute, \(waiting.count) wait"
+            + all.prefix(Self.describedOperations).map { "\n  \($0)" }.joined()
+            + (rest > 0 ? "\n  and \(rest) more" : "")
+    }
+}
+
+/// All queues of the process at one moment. See ``OperationQueue/explainAll()``.
+public struct ProcessExplanation: Sendable, CustomStringConvertible {
+    /// The queues that hold operations, in the order of their creation. The queues inside groups and retries are included.
+    public let queues: [QueueExplanation]
+    /// The number of queues without operations.
+    public let idleQueueCount: Int
+    /// The operation or queue that the main thread waits for; nil if it waits for none.
+    public let mainThreadWaitsFor: String?
+
+    /// The queues, the wait of the main thread, and the number of queues without operations.
+    public var description: String {
+        let idle = idleQueueCount == 1 ? "1 queue is empty" : "\(idleQueueCount) queues are empty"
+        let main = mainThreadWaitsFor.map { ["the main thread waits for \($0)"] } ?? []
+        return (queues.map(\.description) + main + [idle]).joined(separator: "\n")
+    }
+}
+
+extension OperationQueue {
+    /// Returns the state of each operation of the queue. O(operations and their dependencies).
+    public final func explain() -> QueueExplanation {
+        var (executing, waiting): ([Explanation], [Explanation]) = ([], [])
+        for explanation in StallSurvey(of: listed()).explanations() where explanation.reasons != [.finished] {
+            if explanation.reasons.contains(.executing) {
+                executing.append(explanation)
+            } else {
+                waiting.append(explanation)
+            }
+        }
+        let (outermost, path) = outermost
+        return QueueExplanation(
+            queue: outermost === self && !path.isEmpty ? "" : outermost.readName() ?? "", path: path,
+            executing: executing.sorted { $0.executionTime ?? .zero > $1.executionTime ?? .zero }, waiting: waiting)
+    }
+
+    /// Returns the state of each operation of all queues of the process: the reasons for which it waits, or since when it executes
+    /// and which operation its code awaits.
+    ///
+    /// Any thread may call the method. It takes one lock at a time, so the result is not a state of one instant. O(operations and
+    /// their dependencies) for each queue.
+    public static func explainAll() -> ProcessExplanation {
+        let all = QueueRegistry.queues.map { $0.explain() }
+        let busy = all.filter { !$0.executing.isEmpty || !$0.waiting.isEmpty }
+        return ProcessExplanation(
+            queues: busy, idleQueueCount: all.count - busy.count,
+            mainThreadWaitsFor: MainThread.isWaiting ? MainThread.subject?.text : nil)
+    }
+}

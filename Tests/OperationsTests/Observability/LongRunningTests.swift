@@ -1,0 +1,114 @@
+@testable import Operations
+import TestSupport
+import Testing
+
+/// Rule N3: operations that execute for longer than a time are reported once.
+@Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct LongRunningTests {
+    private final class Watched: Sendable {
+        let queue = OperationQueue(name: "work")
+        let reports = Journal<Explanation>()
+        let arrived = Gate()
+
+        init(delay: Duration? = .milliseconds(10)) {
+            queue.longRunningHandler = { [reports, arrived] explanation in
+                reports.append(explanation)
+                arrived.open()
+            }
+            if let delay { queue.longRunningDelay = delay }
+        }
+    }
+
+    private func block(_ name: String) -> (block: BlockOperation, begun: Gate, mayEnd: Gate) {
+        let (begun, mayEnd) = (Gate(), Gate())
+        let block = BlockOperation(name: name) {
+            begun.open()
+            mayEnd.pass()
+        }
+        return (block, begun, mayEnd)
+    }
+
+    @Test func `an operation that executes for too long is reported once, with its time and dependents`() {
+        let watched = Watched()
+        let (long, _, mayEnd) = block("long")
+        let dependent = BlockOperation {}
+        dependent.addDependency(long)
+        watched.queue.addOperations([long, dependent], waitUntilFinished: false)
+        watched.arrived.pass()
+        StallObserver.letTimersPass()
+        mayEnd.open()
+        watched.queue.waitUntilAllOperationsAreFinished()
+        #expect(watched.reports.entries.count == 1)
+        let report = watched.reports.entries[0]
+        #expect(report.operation == "BlockOperation 'long'" && report.queue == "work" && report.dependentCount == 1)
+        // The time is that of the coarse clock.
+        #expect(report.executionTime! >= .zero && report.reasons == [.executing])
+    }
+
+    @Test func `operations that end in time are not reported, however many, and leave nothing`() {
+        let watched = Watched(delay: .seconds(1000))
+        for _ in 0..<Stress.rounds(100_000, least: 5000) { watched.queue.addOperation {} }
+        watched.queue.waitUntilAllOperationsAreFinished()
+        #expect(watched.reports.entries.isEmpty)
+    }
+
+    @Test func `a delay that is set, shortened or removed applies to operations that execute`() {
+        let watched = Watched(delay: nil)
+        #expect(watched.queue.longRunningDelay == .zero)
+        let (first, begun, mayEnd) = block("first")
+        watched.queue.addOperation(first)
+        begun.pass()
+        watched.queue.longRunningDelay = .seconds(1000)
+        #expect(watched.queue.longRunningDelay == .seconds(1000))
+        watched.queue.longRunningDelay = .milliseconds(5)
+        watched.arrived.pass()
+        watched.queue.longRunningDelay = .zero
+        StallObserver.letTimersPass()
+        mayEnd.open()
+        let (second, begunLater, mayEndLater) = block("second")
+        watched.queue.addOperation(second)
+        begunLater.pass()
+        StallObserver.letTimersPass()
+        mayEndLater.open()
+        watched.queue.waitUntilAllOperationsAreFinished()
+        #expect(watched.reports.entries.map(\.operation) == ["BlockOperation 'first'"])
+    }
+
+    @Test func `an async operation and one whose start has returned are reported, with the operation that they await`()
+        async
+    {
+        let watched = Watched()
+        let other = OperationQueue(name: "other")
+        let gate = AsyncGate()
+        let awaited = other.addTask(name: "awaited") { await gate.pass() }
+        let asynchronous = AsynchronousOperation()
+        watched.queue.addOperation(asynchronous)
+        watched.queue.addTask(name: "waiting") { _ = try await awaited.value }
+        await untilTrue { watched.reports.entries.count == 2 }
+        let waiting = watched.reports.entries.first { $0.operation == "TaskOperation 'waiting'" }
+        #expect(waiting?.reasons.contains(.awaits("TaskOperation 'awaited'")) == true)
+        asynchronous.finish()
+        gate.open()
+        await watched.queue.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `without a handler the report goes to the log`() async {
+        await #expect(processExitsWith: .success) {
+            let texts = Journal<String>()
+            let gate = Gate()
+            Log.redirect { text in
+                texts.append(text)
+                gate.open()
+            }
+            let queue = OperationQueue(name: "work")
+            queue.longRunningDelay = .milliseconds(1)
+            let mayEnd = Gate()
+            queue.addOperation(name: "long") { mayEnd.pass() }
+            gate.pass()
+            #expect(
+                texts.entries[0].hasPrefix(
+                    "queue 'work' has a long-running operation: BlockOperation 'long': executes for"))
+            mayEnd.open()
+            await queue.waitUntilAllOperationsAreFinished()
+        }
+    }
+}
