@@ -26,6 +26,17 @@ private final class ServerPair: Sendable {
             as_owner="setpriv --reuid postgres --regid postgres --clear-groups"
         fi
         trap '' INT TERM HUP
+        family() {
+            main=$(head -n 1 first/postmaster.pid 2> /dev/null || echo 0)
+            [ "$main" = 0 ] || echo "$main $(ps -o pid= --ppid "$main")"
+        }
+        clean() {
+            kill -9 $(family) 2> /dev/null || true
+            $as_owner pg_ctl -D second -m immediate stop > /dev/null 2>&1 || true
+            cd /
+            rm -rf "$directory"
+        }
+        trap clean EXIT
         start() { $as_owner pg_ctl -D "$1" -l "$1/server.log" -w start > /dev/null; }
         $as_owner initdb -D first -U postgres -A trust -E UTF8 --locale=C --no-sync > initdb.log 2>&1
         cat >> first/postgresql.conf << END
@@ -44,10 +55,6 @@ private final class ServerPair: Sendable {
         ask 5601 "ALTER SYSTEM SET synchronous_standby_names = '*'" > /dev/null
         ask 5601 "SELECT pg_reload_conf()" > /dev/null
         until [ "$(ask 5601 "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")" = 1 ]; do sleep 0.1; done
-        family() {
-            main=$(head -n 1 first/postmaster.pid 2> /dev/null || echo 0)
-            [ "$main" = 0 ] || echo "$main $(ps -o pid= --ppid "$main")"
-        }
         freeze() { kill -STOP $(family); }
         end() { $as_owner pg_ctl -D first -m immediate stop > /dev/null 2>&1; }
         # The copy would confirm no commit alone.
@@ -61,10 +68,6 @@ private final class ServerPair: Sendable {
             "$command" $argument
             echo done
         done
-        kill -9 $(family) 2> /dev/null || true
-        $as_owner pg_ctl -D second -m immediate stop > /dev/null 2>&1 || true
-        cd /
-        rm -rf "$directory"
         """
 
     init() throws {
