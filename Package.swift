@@ -51,6 +51,9 @@ let package = Package(
             name: "Combine",
             description: "OperationsCombine, where a queue is a scheduler of OpenCombine. Fetches OpenCombine."),
         .trait(
+            name: "Lifecycle",
+            description: "OperationsObservability: a queue as a Service. Fetches swift-service-lifecycle."),
+        .trait(
             name: "Logging",
             description: "OperationsObservability: queues write to a Logger. Fetches swift-log."),
         .trait(
@@ -64,6 +67,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", .upToNextMinor(from: "0.14.0")),
     ],
     targets: [
@@ -83,6 +87,7 @@ let package = Package(
             name: "OperationsObservability",
             dependencies: [
                 "Operations",
+                product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Lifecycle"),
                 product("Logging", of: "swift-log", with: "Logging"),
                 product("Metrics", of: "swift-metrics", with: "Metrics"),
                 product("Tracing", of: "swift-distributed-tracing", with: "Tracing"),
@@ -125,6 +130,7 @@ let package = Package(
             name: "OperationsObservabilityTests",
             dependencies: [
                 "Operations", "OperationsObservability", "OperationsTesting", "TestSupport",
+                product("ServiceLifecycle", of: "swift-service-lifecycle", with: "Lifecycle"),
                 product("InMemoryLogging", of: "swift-log", with: "Logging"),
                 product("MetricsTestKit", of: "swift-metrics", with: "Metrics"),
                 product("InMemoryTracing", of: "swift-distributed-tracing", with: "Tracing"),

@@ -6,6 +6,7 @@ import PackageDescription
 let names = [
     "SynchronousSubclass", "AsynchronousSubclass", "Dependencies", "SerialQueue", "HandOverToMain", "TicketWindows",
     "Observing", "AsyncWork", "AsyncWrappers", "OutcomesAndGroups", "SharedResources", "Limits", "Watching",
+    "Crawler", "BoundedProducer", "RowImport", "Pipeline", "Periodic", "TestWithoutTime",
 ]
 
 let libraries = ["Operations", "OperationsFoundation", "OperationsTesting", "OperationsTimeline"]

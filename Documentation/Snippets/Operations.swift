@@ -1,3 +1,6 @@
+#if canImport(Glibc)
+import Glibc
+#endif
 import Operations
 
 class Downloader {
@@ -11,3 +14,7 @@ let (fetch, parse, store) = (BlockOperation {}, BlockOperation {}, BlockOperatio
 let isOnline = OperationCondition("online") { true }
 let isOnMeteredNetwork = OperationCondition("on a metered network") { false }
 func fetch() async throws -> [UInt8] { [] }
+
+struct Address: Sendable { let host = "" }
+let addresses = [Address()]
+func load(_ address: Address) async throws -> String { "" }

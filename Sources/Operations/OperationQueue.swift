@@ -85,13 +85,13 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// never runs. A group ends when its cancelled children have. ``tryAddOperation(_:)`` throws the error instead.
     ///
     /// The call stops the process if the operation is in a queue, executes or has finished.
-    open func addOperation(_ op: Operation) { addOrRefuse([op]) { () throws(OperationError) in try add(op) } }
+    open func addOperation(_ op: Operation) { do { try add(op) } catch { refuse([op], error) } }
 
     /// Adds all operations or none, and may wait until they are finished. If the queue refuses them, all fail. See
     /// ``addOperation(_:)-(Operation)``. On misuse the call adds none and stops the process.
     @available(*, noasync, message: "Use the async addOperations(_:waitUntilFinished:) or a dependent operation")
     open func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) {
-        addOrRefuse(ops) { () throws(OperationError) in try tryAddOperations(ops, waitUntilFinished: wait) }
+        do { try tryAddOperations(ops, waitUntilFinished: wait) } catch { refuse(ops, error) }
     }
 
     /// Adds a closure as a block operation.
@@ -363,7 +363,7 @@ extension OperationQueue {
 
     /// Adds all operations, and may suspend until they are finished. On misuse the call adds none and stops the process.
     public final func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) async {
-        addOrRefuse(ops) { () throws(OperationError) in try add(ops) }
+        do { try add(ops) } catch { refuse(ops, error) }
         if wait { for operation in ops { await operation.waitUntilFinished() } }
     }
 }

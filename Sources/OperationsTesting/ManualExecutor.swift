@@ -28,7 +28,12 @@ public final class ManualExecutor: TaskExecutor {
         var random: SeededGenerator?
         var isStepping = false
         var steps = 0
+        var queues: [WeakQueue] = []
+        /// The number of queues at which those that are gone are removed next.
+        var sweepLimit = 64
     }
+
+    fileprivate struct WeakQueue: Sendable { weak var queue: OperationQueue? }
 
     private let state: Locked<State>
     /// The seed of the random order; nil for first in, first out.
@@ -47,9 +52,28 @@ public final class ManualExecutor: TaskExecutor {
         name: String? = nil, maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount
     ) -> OperationQueue {
         let queue = OperationQueue(on: host)
+        state.withLock { $0.note(queue) }
         queue.name = name
         queue.maxConcurrentOperationCount = maxConcurrentOperationCount
         return queue
+    }
+
+    /// The operations of the queues of this executor that have not finished: those that wait, each with its reasons, and those that
+    /// execute. An operation that executes although no step is ready waits for a clock, or has left the executor.
+    ///
+    /// ```
+    /// executor.runUntilIdle()
+    /// #expect(executor.unfinished.isEmpty, "\(executor.unfinished)")
+    /// ```
+    public var unfinished: [Explanation] {
+        let queues = state.withLock { state in
+            state.queues.removeAll { $0.queue == nil }
+            return state.queues.compactMap(\.queue)
+        }
+        return queues.flatMap { queue in
+            let explanation = queue.explain()
+            return explanation.executing + explanation.waiting
+        }
     }
 
     /// Starts a task on this executor.
@@ -194,6 +218,14 @@ public final class ManualExecutor: TaskExecutor {
 }
 
 extension ManualExecutor.State {
+    /// Adds a new queue. O(1) amortized.
+    fileprivate mutating func note(_ queue: OperationQueue) {
+        queues.append(ManualExecutor.WeakQueue(queue: queue))
+        guard queues.count >= sweepLimit else { return }
+        queues.removeAll { $0.queue == nil }
+        sweepLimit = max(64, 2 * queues.count)
+    }
+
     fileprivate mutating func takeItem() -> ManualExecutor.Item? {
         guard !items.isEmpty else { return nil }
         items.swapAt(0, choose(among: items.count))

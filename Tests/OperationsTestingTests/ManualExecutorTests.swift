@@ -167,6 +167,23 @@ import Testing
     }
 
     private struct Lost: Error {}
+
+    @Test func `the operations that have not finished say for which reason`() {
+        let (executor, clock) = (ManualExecutor(), VirtualClock())
+        let (first, second) = (executor.makeQueue(name: "first"), executor.makeQueue(name: "second"))
+        first.addTask(name: "sleeps") { try await clock.sleep(for: .seconds(60)) }
+        let forgotten = BlockOperation(name: "forgotten") {}
+        second.addOperation(name: "waits", after: [forgotten]) {}
+        executor.runUntilIdle()
+        let expected = [
+            "TaskOperation 'sleeps': executes",
+            "BlockOperation 'waits': waits for BlockOperation 'forgotten', which is in no queue; add it to one or start it",
+        ]
+        #expect(executor.unfinished.map(\.description) == expected)
+        forgotten.start()
+        executor.runUntilIdle(advancing: clock)
+        #expect(executor.unfinished.isEmpty)
+    }
 }
 
 extension Guarded where Value: Sendable {

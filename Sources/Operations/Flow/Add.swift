@@ -47,6 +47,7 @@ extension OperationQueue {
         prepare()
         noteAddition(of: operation)
         bring(operation)
+        endIfOverdue(operation)
     }
 
     /// Makes a claimed operation part of the queue.
@@ -104,6 +105,7 @@ extension OperationQueue {
         pinned.push()
         for operation in finishAnnounced { operation.finishOrReconsider() }
         if Operation.waitsAreFollowed { for operation in operations { operation.waitsNow(in: self) } }
+        if hooks.isSet { for operation in operations { endIfOverdue(operation) } }
     }
 }
 

@@ -15,7 +15,7 @@ extension OperationQueue {
     public final func addOperation(_ operation: Operation, limitKey key: String?) {
         // A subclass may override the addition without a key.
         guard let key else { return addOperation(operation) }
-        addOrRefuse([operation]) { () throws(OperationError) in try add(operation, key: key) }
+        do { try add(operation, key: key) } catch { refuse([operation], error) }
     }
 
     /// Adds an operation under a key, like `addOperation(_:limitKey:)`, and throws an error on misuse.

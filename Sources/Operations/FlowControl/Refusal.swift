@@ -3,15 +3,12 @@ import Synchronization
 // A full queue is load, and a queue that was shut down is the end of a program. Neither is misuse, so a call that cannot throw ends
 // the operation in place of the process (rule M12).
 extension OperationQueue {
-    /// Adds operations, and stops the process on misuse. If the queue refuses the operations, they fail.
-    func addOrRefuse(_ operations: [Operation], _ add: () throws(OperationError) -> Void) {
-        do { try add() } catch {
-            guard error.isRefusal else { error.stop() }
-            if ownHooks.refusals.add(operations.count, ordering: .relaxed).oldValue == 0 {
-                Log.warning(error.description)
-            }
-            for operation in operations { operation.endRefused(by: self, error) }
-        }
+    /// Ends operations that could not be added. If the reason is misuse, stops the process.
+    @inline(never)
+    func refuse(_ operations: [Operation], _ error: OperationError) {
+        guard error.isRefusal else { error.stop() }
+        if ownHooks.refusals.add(operations.count, ordering: .relaxed).oldValue == 0 { Log.warning(error.description) }
+        for operation in operations { operation.endRefused(by: self, error) }
     }
 
     /// The number of operations that the queue has refused, because it was full or shut down. The log has a line for the first one.

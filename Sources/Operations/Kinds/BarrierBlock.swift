@@ -17,6 +17,6 @@ final class BarrierBlock: Operation, @unchecked Sendable {
 extension OperationQueue {
     func addBarrier(_ block: @escaping @Sendable () -> Void) {
         let barrier = BarrierBlock(block)
-        addOrRefuse([barrier]) { () throws(OperationError) in try add(barrier) }
+        do { try add(barrier) } catch { refuse([barrier], error) }
     }
 }

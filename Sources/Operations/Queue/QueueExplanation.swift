@@ -63,10 +63,10 @@ extension OperationQueue {
     /// Any thread may call the method. It takes one lock at a time, so the result is not a state of one instant. O(operations and
     /// their dependencies) for each queue.
     public static func explainAll() -> ProcessExplanation {
-        let all = QueueRegistry.queues.map { $0.explain() }
-        let busy = all.filter { !$0.executing.isEmpty || !$0.waiting.isEmpty }
+        let (queues, count) = QueueRegistry.queues
+        let busy = queues.map { $0.explain() }.filter { !$0.executing.isEmpty || !$0.waiting.isEmpty }
         return ProcessExplanation(
-            queues: busy, idleQueueCount: all.count - busy.count,
+            queues: busy, idleQueueCount: count - busy.count,
             mainThreadWaitsFor: MainThread.isWaiting ? MainThread.subject?.text : nil)
     }
 }

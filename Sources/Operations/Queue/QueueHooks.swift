@@ -65,6 +65,7 @@ final class QueueHooks: Sendable {
     private let hasAdditions = Atomic(false)
     /// The number of operations that the queue has refused.
     let refusals = Atomic(0)
+    let deadline = Locked<QueueDeadline?>(nil)
     let longRunning = Locked(LongRunningSetting())
     let failureHandler = Locked<(@Sendable (UnhandledFailure) -> Void)?>(nil)
 

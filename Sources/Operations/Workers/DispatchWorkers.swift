@@ -62,11 +62,15 @@ extension OperationQueue {
     func callWorker(_ level: ServiceLevel) {
         let (kind, underlying) = state.withLock { ($0.kind, $0.underlyingQueue) }
         switch kind {
-        case .main: DispatchQueue.main.async { self.workOnce(on: nil, calledFor: level) }
+        case .main:
+            DispatchQueue.main.async { self.workOnce(on: nil, calledFor: level) }
+            // The thread may block for long before it looks. An explanation finds the operations in the state only.
+            takeIn()
         case .hosted(let host): host.call(self)
         case .pool, .unplaced:
             if let underlying {
                 underlying.async { self.workOnce(on: underlying, calledFor: level) }
+                takeIn()
             } else {
                 WorkerPool[level].request(self)
             }

@@ -1,3 +1,4 @@
+import Dispatch
 @testable import Operations
 import Synchronization
 import TestSupport
@@ -59,6 +60,18 @@ import Darwin
         await first.waitUntilAllOperationsAreFinished()
         await second.waitUntilAllOperationsAreFinished()
         withExtendedLifetime(empty) {}
+    }
+
+    @Test func `operations behind a blocked dispatch queue are listed`() {
+        let dispatch = DispatchQueue(label: "blocked")
+        let (queue, gate) = (OperationQueue(name: "blocked"), Gate())
+        queue.underlyingQueue = dispatch
+        dispatch.async { gate.pass() }
+        queue.addOperation(name: "behind") {}
+        let all = OperationQueue.explainAll().queues
+        #expect(all.first { $0.queue == "blocked" }?.waiting.map(\.operation) == ["BlockOperation 'behind'"])
+        gate.open()
+        queue.waitUntilAllOperationsAreFinished()
     }
 
     @Test func `queues that are released are not listed, also while other threads list`() {

@@ -1,0 +1,7 @@
+import Dispatch
+import Operations
+#if canImport(Glibc)
+import Glibc
+#endif
+
+let queue = OperationQueue()
