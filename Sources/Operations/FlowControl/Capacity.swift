@@ -18,7 +18,7 @@ extension OperationQueue {
     /// refuses new operations, unless another overflow policy applies.
     ///
     /// No overflow stops the process. To wait in place of being refused, call
-    /// ``addTaskWaitingForCapacity(name:priority:after:limitKey:timeout:_:)`` or ``addOperationWaitingForCapacity(_:limitKey:)``.
+    /// ``addTaskWaitingForCapacity(name:priority:after:limitKey:timeout:deadline:retry:_:)`` or ``addOperationWaitingForCapacity(_:limitKey:)``.
     ///
     /// The capacity counts the operations that are added after the first call of this method. The capacity may change at any
     /// time, and a smaller capacity removes no operation from the queue. An operation that is shed is cancelled, and no longer
