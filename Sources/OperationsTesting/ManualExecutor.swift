@@ -31,9 +31,13 @@ public final class ManualExecutor: TaskExecutor {
         var queues: [WeakQueue] = []
         /// The number of queues at which those that are gone are removed next.
         var sweepLimit = 64
+        var lastQueue = 0
     }
 
-    fileprivate struct WeakQueue: Sendable { weak var queue: OperationQueue? }
+    fileprivate struct WeakQueue: Sendable {
+        let id: Int
+        weak var queue: OperationQueue?
+    }
 
     private let state: Locked<State>
     /// The seed of the random order; nil for first in, first out.
@@ -52,7 +56,8 @@ public final class ManualExecutor: TaskExecutor {
         name: String? = nil, maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount
     ) -> OperationQueue {
         let queue = OperationQueue(on: host)
-        state.withLock { $0.note(queue) }
+        let mustSweep = state.withLock { $0.note(queue) }
+        if mustSweep { removeReleasedQueues() }
         queue.name = name
         queue.maxConcurrentOperationCount = maxConcurrentOperationCount
         return queue
@@ -66,13 +71,20 @@ public final class ManualExecutor: TaskExecutor {
     /// #expect(executor.unfinished.isEmpty, "\(executor.unfinished)")
     /// ```
     public var unfinished: [Explanation] {
-        let queues = state.withLock { state in
-            state.queues.removeAll { $0.queue == nil }
-            return state.queues.compactMap(\.queue)
-        }
+        // Loaded without the lock: the reference may be the last one.
+        let queues = state.withLock { $0.queues }.compactMap(\.queue)
         return queues.flatMap { queue in
             let explanation = queue.explain()
             return explanation.executing + explanation.waiting
+        }
+    }
+
+    /// O(queues), at each doubling of their number. The references are loaded without the lock.
+    private func removeReleasedQueues() {
+        let released = Set(state.withLock { $0.queues }.filter { $0.queue == nil }.map(\.id))
+        state.withLock { state in
+            state.queues.removeAll { released.contains($0.id) }
+            state.sweepLimit = max(64, 2 * state.queues.count)
         }
     }
 
@@ -218,12 +230,11 @@ public final class ManualExecutor: TaskExecutor {
 }
 
 extension ManualExecutor.State {
-    /// Adds a new queue. O(1) amortized.
-    fileprivate mutating func note(_ queue: OperationQueue) {
-        queues.append(ManualExecutor.WeakQueue(queue: queue))
-        guard queues.count >= sweepLimit else { return }
-        queues.removeAll { $0.queue == nil }
-        sweepLimit = max(64, 2 * queues.count)
+    /// Adds a new queue. Returns whether the queues that are gone have to be removed.
+    fileprivate mutating func note(_ queue: OperationQueue) -> Bool {
+        lastQueue += 1
+        queues.append(ManualExecutor.WeakQueue(id: lastQueue, queue: queue))
+        return queues.count >= sweepLimit
     }
 
     fileprivate mutating func takeItem() -> ManualExecutor.Item? {

@@ -1,6 +1,7 @@
 // A crawler: at most eight requests at a time, two for each host, three attempts, a time limit for each page and for all of them.
 
 import Operations
+import OperationsFoundation
 import OperationsTimeline
 
 struct Page: Sendable {
@@ -49,6 +50,9 @@ actor Network {
         print("\(sizes.count) pages, failures: \(failures)")
         print(queue.snapshot())
         precondition(sizes.count == 494 && failures == ["notFound": 6])
-        precondition(!timeline.htmlTimeline(title: "Crawler").isEmpty)
+        // `swift run Crawler timeline.html` writes the timeline.
+        if let file = CommandLine.arguments.dropFirst().first {
+            try? timeline.htmlTimeline(title: "Crawler").write(toFile: file, atomically: true, encoding: .utf8)
+        }
     }
 }

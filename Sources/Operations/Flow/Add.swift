@@ -11,6 +11,8 @@ extension OperationQueue {
         guard !hooks.isSet else { return try add(operation) {} }
         try operation.enter(self)
         bring(operation)
+        // Another thread may have shut the queue down meanwhile.
+        if hooks.isSet { endIfTooLate(operation) }
     }
 
     /// Adds a block operation that no other code knows, to a queue without hooks. Its word needs no exchange, and the queue takes
@@ -47,7 +49,7 @@ extension OperationQueue {
         prepare()
         noteAddition(of: operation)
         bring(operation)
-        endIfOverdue(operation)
+        endIfTooLate(operation)
     }
 
     /// Makes a claimed operation part of the queue.
@@ -105,7 +107,7 @@ extension OperationQueue {
         pinned.push()
         for operation in finishAnnounced { operation.finishOrReconsider() }
         if Operation.waitsAreFollowed { for operation in operations { operation.waitsNow(in: self) } }
-        if hooks.isSet { for operation in operations { endIfOverdue(operation) } }
+        if hooks.isSet { for operation in operations { endIfTooLate(operation) } }
     }
 }
 

@@ -66,7 +66,8 @@ extension AsyncOperation {
     /// the pause between two attempts, for example. Call it from ``run()``.
     ///
     /// After the time, the operation waits for a slot in the order of its priority and of its adding, and the call returns when it
-    /// has one. It needs that slot also to end. The operation does not count as paused. An operation without a queue only sleeps.
+    /// has one. It needs that slot also to end. The operation does not count as paused. An operation without a queue only sleeps. If
+    /// several child tasks call the method, they continue together when the times of all are over.
     ///
     /// - Throws: `CancellationError` if the operation is cancelled. The operation has its slot again then.
     public final func releaseSlot(for delay: Duration, clock: some Clock<Duration> = ContinuousClock()) async throws {

@@ -10,7 +10,11 @@ extension Operation {
     /// The time at which the operation that executes was started; nil if it does not execute, or if a host runs it, whose time is
     /// not that of the system.
     final var startTime: UInt64? {
-        guard word.lifecycle.hasBegunWork, !word.lifecycle.hasClaimedEnd else { return nil }
+        let lifecycle = word.lifecycle
+        switch lifecycle.phase {
+        case .starting where !lifecycle.contains(.admitting), .executing, .ended: break
+        default: return nil
+        }
         let ofTask = (self as? AsyncOperation)?.taskReference.withLoaded { $0.startTime } ?? nil
         let kept = ofTask ?? attachments?.withLock { $0.extras?.startTime }
         return kept ?? WorkerPool.pools.lazy.compactMap { $0.start(of: self) }.min()
@@ -25,7 +29,7 @@ extension Operation {
     final func keepStartTime(in queue: OperationQueue?) {
         guard queue?.host == nil, !(self is AsyncOperation) else { return }
         let start = ThreadContext.current.worker?.start(of: self) ?? MonotonicClock.coarse
-        ownAttachments.withExtras { $0.startTime = start }
+        ownAttachments.withExtras { if $0.startTime == nil { $0.startTime = start } }
     }
 }
 

@@ -77,7 +77,12 @@ extension OperationQueue {
             }
         }
         // The flag has the gate take no second place.
-        let takePlace = { if gate != nil { operation.word.insert(.bounded) } }
+        var hasPlace = false
+        let takePlace = {
+            guard gate != nil else { return }
+            operation.word.insert(.bounded)
+            hasPlace = true
+        }
         do throws(OperationError) {
             if let key {
                 try add(operation, key: key, check: takePlace)
@@ -85,6 +90,8 @@ extension OperationQueue {
                 try add(operation, check: takePlace) {}
             }
         } catch {
+            // The flag of an operation that is in another queue is of that queue.
+            if hasPlace { _ = operation.releasePlace() }
             if let gate { withState { _ in gate.vacate() } }
             throw error
         }

@@ -27,43 +27,66 @@ extension OperationQueue {
         for operation in listed() { operation.giveUp(OperationTimeout.deadline) }
     }
 
-    /// Ends an operation that was added after the deadline. Called when the queue lists the operation: either this thread sees that
-    /// the time is over, or the end of the time finds the operation.
+    /// Ends an operation that was added after the deadline, or while the queue was shut down. Called when the queue lists the
+    /// operation: either this thread sees the end, or the end finds the operation.
     @inline(never)
-    final func endIfOverdue(_ operation: Operation) {
-        guard hooks.load()?.deadline.withLock({ $0 })?.isOver == true else { return }
-        if !operation.word.lifecycle.contains(.unlisted) { operation.giveUp(OperationTimeout.deadline) }
+    final func endIfTooLate(_ operation: Operation) {
+        guard let hooks = hooks.load(), !operation.word.lifecycle.contains(.unlisted) else { return }
+        if hooks.deadline.withLock({ $0 })?.isOver == true {
+            operation.giveUp(OperationTimeout.deadline)
+        } else if isShutDown {
+            operation.giveUp(OperationError.queueShutDown(queue: label))
+        }
     }
 }
 
 /// The deadline of a queue, and the task that waits for it.
 final class QueueDeadline: Sendable {
-    private struct State {
-        var timer: Task<Void, Never>?
-        var isOver = false
+    private enum State {
+        case new
+        case waits(Task<Void, Never>)
+        case over
+        /// Another deadline has replaced it.
+        case replaced
     }
 
     private let sleep: @Sendable () async throws -> Void
-    private let state = Locked(State())
+    private let state = Locked(State.new)
 
     init(_ sleep: @escaping @Sendable () async throws -> Void) { self.sleep = sleep }
 
     func start(for queue: OperationQueue) {
-        let timer = Task(executorPreference: queue.executorBeside) { [weak queue, self] in
+        // Weak: the end of the queue ends the task.
+        let timer = Task(executorPreference: queue.executorBeside) { [weak queue, weak self, sleep] in
             do { try await sleep() } catch { return }
-            state.withLock { $0.isOver = true }
-            queue?.deadlineIsOver(self)
+            guard let self, let queue, self.end() else { return }
+            queue.deadlineIsOver(self)
         }
-        let isOver = state.withLock { state in
-            state.timer = timer
-            return state.isOver
+        let isNeeded = state.withLock { state in
+            guard case .new = state else { return false }
+            state = .waits(timer)
+            return true
         }
-        if isOver { timer.cancel() }
+        if !isNeeded { timer.cancel() }
     }
 
-    var isOver: Bool { state.withLock { $0.isOver } }
+    private func end() -> Bool {
+        state.withLock { state in
+            if case .replaced = state { return false }
+            state = .over
+            return true
+        }
+    }
 
-    func cancel() { state.withLock { $0.timer.take() }?.cancel() }
+    var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
+
+    func cancel() {
+        let timer: Task<Void, Never>? = state.withLock { state in
+            defer { state = .replaced }
+            return if case .waits(let timer) = state { timer } else { nil }
+        }
+        timer?.cancel()
+    }
 
     deinit { cancel() }
 }

@@ -28,8 +28,10 @@ extension OperationError {
 extension Operation {
     /// Ends an operation that is in no queue: it fails, and its work never runs. A subclass with a `start()` of its own ends
     /// there, as after each cancellation before the start.
-    fileprivate final func endRefused(by queue: OperationQueue, _ error: OperationError) {
+    final func endRefused(by queue: OperationQueue, _ error: any Error) {
         giveUp(error)
+        // An override of `cancel()` may not call super. The default `start()` would run the work then.
+        requestCancellation()
         keepFailureHandler(of: queue)
         // The operation may have been added elsewhere, or started, by another thread meanwhile.
         try? tryStart()

@@ -9,8 +9,8 @@ public struct ShutdownReport: Sendable, CustomStringConvertible {
     /// Those of them that had not ended when the call returned. They ignore their cancellation, or need longer.
     public let unfinished: [Explanation]
 
-    /// Whether all operations finished in time, so that none was cancelled.
-    public var isComplete: Bool { cancelled.isEmpty }
+    /// Whether all operations, barriers and jobs of tasks ended in time, so that none was cancelled.
+    public let isComplete: Bool
 
     /// One line for the queue, and one for each of the first 20 operations of the longer list that is not empty.
     public var description: String {
@@ -54,17 +54,21 @@ extension OperationQueue {
     ) async -> ShutdownReport {
         refuseAll()
         let name = readName() ?? ""
-        if await isEmpty(within: grace, clock) { return ShutdownReport(queue: name, cancelled: [], unfinished: []) }
+        if await isEmpty(within: grace, clock) {
+            return ShutdownReport(queue: name, cancelled: [], unfinished: [], isComplete: true)
+        }
         let left = explain()
         cancelAllOperations()
         isSuspended = false
         if maxConcurrentOperationCount == 0 { maxConcurrentOperationCount = 1 }
         let cancelled = left.executing + left.waiting
         // Not a child task, whose wait would end with a cancelled task.
-        let isEmpty = await Task { await self.isEmpty(within: cancellationGrace, clock) }.value
+        let isEmpty = await Task(executorPreference: executorBeside) {
+            await self.isEmpty(within: cancellationGrace, clock)
+        }.value
         let rest = isEmpty ? nil : explain()
-        return ShutdownReport(
-            queue: name, cancelled: cancelled, unfinished: rest.map { $0.executing + $0.waiting } ?? [])
+        let unfinished = rest.map { $0.executing + $0.waiting } ?? []
+        return ShutdownReport(queue: name, cancelled: cancelled, unfinished: unfinished, isComplete: false)
     }
 
     /// Whether ``shutDown(grace:cancellationGrace:clock:)`` was called.

@@ -92,6 +92,10 @@ final class LongRunningWatch: QueueWatcher, @unchecked Sendable {
         self.delay = delay
     }
 
+    deinit {
+        if let timer = state.withLock({ $0.timer.take() }) { Monitor.shared.cancel(timer) }
+    }
+
     func operation(_ operation: Operation, did step: QueueStep) {
         switch step {
         case .wasAdded: break
@@ -106,13 +110,16 @@ final class LongRunningWatch: QueueWatcher, @unchecked Sendable {
         let running = operations.compactMap { operation in
             operation.executionTime.map { Running(operation: operation, start: now - min(now, $0.roundedUp)) }
         }
-        state.withLock { state in
-            guard !state.isRemoved else { return }
+        let old: CheckTimer? = state.withLock { state in
+            guard !state.isRemoved else { return nil }
             let all = (running + state.running.elements).sorted { $0.start < $1.start }
             state.running = KeyedList()
             for each in all { _ = state.running.add(each, key: each.operation.scheduleID) }
+            let old = state.timer.take()
             startTimer(&state)
+            return old
         }
+        if let old { Monitor.shared.cancel(old) }
         // Their ends may have been announced before they were added here.
         for each in running where each.operation.word.lifecycle.hasClaimedEnd { end(each.operation) }
     }
@@ -156,7 +163,13 @@ final class LongRunningWatch: QueueWatcher, @unchecked Sendable {
             var due: [Operation] = []
             while let first = state.running.first, now >= first.start.addingSaturated(delay) {
                 _ = state.running.remove(first.operation.scheduleID)
-                due.append(first.operation)
+                if first.operation.word.lifecycle.phase == .enqueued {
+                    // It is paused, or has released its slot. It is looked at again when it may have continued for long enough.
+                    _ = state.running.add(
+                        Running(operation: first.operation, start: now), key: first.operation.scheduleID)
+                } else {
+                    due.append(first.operation)
+                }
             }
             startTimer(&state)
             return due

@@ -8,7 +8,8 @@ import Darwin
 #endif
 
 extension OperationQueue {
-    /// Prints ``explainAll()`` to standard error at each signal of a kind, in place of the action of the system.
+    /// Prints ``explainAll()`` at each signal of a kind, in place of the action of the system. The text goes where stall reports without
+    /// a handler go: to standard error, or to a logger.
     ///
     /// ```swift
     /// OperationQueue.printExplanations(onSignal: SIGQUIT)

@@ -113,6 +113,11 @@ extension OperationQueue {
         return OperationResults(inputs: inputs, limit: limit) { [self] input, whenDone in
             let operation = Self.task(nil, priority, [], timeout, deadline, retry) { try await transform(input) }
             operation.completionBlock = { [unowned operation] in whenDone(operation) }
+            // Misuse M8 is a result, as every other failure.
+            do { try checkSuspension(for: operation) } catch {
+                operation.endRefused(by: self, error)
+                return operation
+            }
             addOperation(operation, limitKey: key(input))
             return operation
         }

@@ -72,7 +72,14 @@ private final class RunningOperations<Input: Sendable, Output: Sendable> {
 
     /// Returns the next operation that has ended; nil after a cancellation of the task.
     func next() async -> EndedOperation<Input, Output>? {
+        let caller = ThreadContext.ofCurrentTask
+        let awaited = caller == nil ? [] : Array(operations.values)
+        if let (operation, queue) = caller {
+            for each in awaited { operation.beginsWait(for: .operation(each)) }
+            queue?.watchWaits()
+        }
         let ended = await ends.next()
+        for each in awaited { caller?.operation.endsWait(for: .operation(each)) }
         if let ended { operations[ended.index] = nil }
         return ended
     }

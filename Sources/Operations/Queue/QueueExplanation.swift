@@ -1,3 +1,5 @@
+import SchedulerCore
+
 /// The operations of a queue at one moment, with the reason for which each waits, or since when it executes.
 public struct QueueExplanation: Sendable, CustomStringConvertible {
     /// The queue's name.
@@ -44,7 +46,10 @@ extension OperationQueue {
     /// Returns the state of each operation of the queue. O(operations and their dependencies).
     public final func explain() -> QueueExplanation {
         var (executing, waiting): ([Explanation], [Explanation]) = ([], [])
-        for explanation in StallSurvey(of: listed()).explanations() where explanation.reasons != [.finished] {
+        // A barrier is no operation, but one that never ends holds back all others.
+        let barriers = withState { $0.runningOperations }.filter { $0.word.lifecycle.contains(.barrier) }
+        for explanation in StallSurvey(of: barriers + listed()).explanations() where explanation.reasons != [.finished]
+        {
             if explanation.reasons.contains(.executing) {
                 executing.append(explanation)
             } else {

@@ -66,7 +66,9 @@ extension OperationQueue {
             DispatchQueue.main.async { self.workOnce(on: nil, calledFor: level) }
             // The thread may block for long before it looks. An explanation finds the operations in the state only.
             takeIn()
-        case .hosted(let host): host.call(self)
+        case .hosted(let host):
+            host.call(self)
+            takeIn()
         case .pool, .unplaced:
             if let underlying {
                 underlying.async { self.workOnce(on: underlying, calledFor: level) }

@@ -91,6 +91,45 @@ import Testing
         await watched.queue.waitUntilAllOperationsAreFinished()
     }
 
+    @Test func `an operation that had released its slot when its time was due is reported later`() async {
+        let watched = Watched(delay: .milliseconds(20))
+        let gate = AsyncGate()
+        let attempts = Attempts(gate)
+        watched.queue.addOperation(attempts)
+        await untilTrue { watched.reports.entries.count == 1 }
+        #expect(watched.reports.entries[0].reasons == [.executing] && attempts.hasContinued)
+        gate.open()
+        await watched.queue.waitUntilAllOperationsAreFinished()
+    }
+
+    private final class Attempts: AsyncOperation, @unchecked Sendable {
+        private let gate: AsyncGate
+        private let continued = Guarded(false)
+        var hasContinued: Bool { continued.withLock { $0 } }
+
+        init(_ gate: AsyncGate) { self.gate = gate }
+
+        override func run() async throws {
+            try await releaseSlot(for: .milliseconds(60))
+            continued.withLock { $0 = true }
+            await gate.pass()
+        }
+    }
+
+    @Test func `watches and deadlines of queues that are gone leave no timers`() async {
+        var weakWatches: [Weak] = []
+        for _ in 0..<Stress.rounds(1000) {
+            let queue = OperationQueue()
+            queue.longRunningDelay = .seconds(3600)
+            queue.setDeadline(.now + .seconds(3600))
+            queue.addOperation {}
+            await queue.waitUntilAllOperationsAreFinished()
+            weakWatches.append(Weak(queue.hooks.load()!.longRunning.withLock { $0.watch! }))
+            weakWatches.append(Weak(queue.hooks.load()!.deadline.withLock { $0! }))
+        }
+        for watch in weakWatches { await watch.goes() }
+    }
+
     @Test func `without a handler the report goes to the log`() async {
         await #expect(processExitsWith: .success) {
             let texts = Journal<String>()

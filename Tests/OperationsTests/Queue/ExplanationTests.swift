@@ -80,6 +80,32 @@ import Testing
         onDispatch.waitUntilFinished()
     }
 
+    @Test func `on a dispatch queue the time begins before a start that takes long`() {
+        let queue = OperationQueue()
+        queue.underlyingQueue = DispatchQueue(label: "underlying")
+        let slow = SlowStart()
+        queue.addOperation(slow)
+        slow.begun.pass()
+        awaitTime(slow, .milliseconds(60))
+        let before = explain(slow).executionTime!
+        slow.gate.open()
+        slow.hasReturned.pass()
+        #expect(explain(slow).executionTime! >= before)
+        slow.finish()
+        slow.waitUntilFinished()
+    }
+
+    private final class SlowStart: AsynchronousOperation, @unchecked Sendable {
+        let (begun, gate, hasReturned) = (Gate(), Gate(), Gate())
+
+        override func start() {
+            super.start()
+            begun.open()
+            gate.pass()
+            hasReturned.open()
+        }
+    }
+
     @Test func `the time of a block that was started by hand grows`() {
         let (begun, gate) = (Gate(), Gate())
         let block = BlockOperation {

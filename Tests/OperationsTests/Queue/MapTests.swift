@@ -133,6 +133,28 @@ import Testing
         await queue.waitUntilAllOperationsAreFinished()
     }
 
+    @Test
+    func `an operation that reads results of its own serial queue gets errors, and one that reads others awaits them`()
+        async throws
+    {
+        let queue = OperationQueue(name: "serial", maxConcurrentOperationCount: 1)
+        let errors = try await queue.run {
+            var errors: [any Error] = []
+            for await element in queue.results(of: 0..<3, atMost: 2, { $0 }) {
+                if case .failure(let error) = element.result { errors.append(error) }
+            }
+            return errors
+        }
+        #expect(errors.count == 3 && errors.allSatisfy { $0 is OperationError })
+        let (other, gate) = (OperationQueue(name: "other"), AsyncGate())
+        let reader = queue.addTask(name: "reader") {
+            for await _ in other.results(of: 0..<1, atMost: 1, { _ in await gate.pass() }) {}
+        }
+        await untilTrue { queue.explain(reader).description.contains("waits in its work for TaskOperation") }
+        gate.open()
+        await reader.waitUntilFinished()
+    }
+
     @Test func `a queue that is full gives the error of each element`() async throws {
         let queue = OperationQueue()
         Log.redirect { _ in }

@@ -126,6 +126,47 @@ import Testing
         await queue.waitUntilAllOperationsAreFinished()
     }
 
+    /// Some subclasses do not call super in `cancel()`, and have a readiness of their own.
+    @Test func `a refused operation whose cancel is overridden ends without its work`() async {
+        let queue = OperationQueue(name: "work")
+        await queue.shutDown(grace: .zero)
+        let deaf = Deaf()
+        deaf.addDependency(Operation())
+        queue.addOperation(deaf)
+        #expect(deaf.isFinished && deaf.operationOutcome?.description.hasPrefix("failed") == true)
+    }
+
+    @Test func `an operation that a bounded queue has refused at its shutdown takes no place of another one for free`()
+        async
+    {
+        let (first, second) = (OperationQueue(name: "first"), OperationQueue(name: "second"))
+        for queue in [first, second] { queue.setCapacity(1) }
+        let gate = AsyncGate()
+        first.addTask { await gate.pass() }
+        second.addTask { await gate.pass() }
+        let operation = BlockOperation {}
+        let waiting = Task { try await first.addOperationWaitingForCapacity(operation) }
+        await untilTrue { first.explain(operation).description.contains("capacity") }
+        let shutdown = Task { await first.shutDown(grace: .seconds(1000)) }
+        _ = await waiting.result
+        #expect(throws: OperationError.queueFull(queue: "queue 'second'", capacity: 1)) {
+            try second.tryAddOperation(operation)
+        }
+        gate.open()
+        #expect(await shutdown.value.isComplete)
+    }
+
+    @Test func `a barrier that runs is left over`() async {
+        let (queue, gate) = (OperationQueue(name: "work"), Gate())
+        queue.addBarrierBlock { gate.pass() }
+        let report = await queue.shutDown(grace: .milliseconds(1), cancellationGrace: .milliseconds(1))
+        #expect(!report.isComplete)
+        until { queue.explain().executing.count == 1 }
+        #expect(OperationQueue.explainAll().queues.contains { $0.queue == "work" })
+        gate.open()
+        await queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test func `callers that wait for capacity are refused by the shutdown`() async {
         let queue = OperationQueue(name: "work")
         queue.setCapacity(1)
@@ -172,4 +213,9 @@ import Testing
             #expect(added.entries.allSatisfy { $0.isFinished })
         }
     }
+}
+
+private final class Deaf: Operations.Operation, @unchecked Sendable {
+    override func cancel() {}
+    override func main() { Issue.record("runs") }
 }
