@@ -140,7 +140,7 @@ final class OperationTask: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    private var lent: ServiceLevel? { ServiceLevel(rawValue: lentLevel.load(ordering: .sequentiallyConsistent)) }
+    var lent: ServiceLevel? { ServiceLevel(rawValue: lentLevel.load(ordering: .sequentiallyConsistent)) }
 
     /// Raises the task, and its parts that no thread has taken yet, to a lent level.
     func raise(to level: ServiceLevel) {

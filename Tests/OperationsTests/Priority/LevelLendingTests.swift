@@ -206,7 +206,8 @@ import Testing
         }
         await begun.pass()
         let waiter = TestThread { work.waitUntilFinished() }
-        await untilTrue { work.otherLevels.lent == .normal }
+        // The task has the level a moment after the operation.
+        await untilTrue { work.taskReference.load()?.lent == .normal }
         gate.open()
         await work.waitUntilFinished()
         waiter.join()
