@@ -90,7 +90,7 @@ import Testing
     @Test func `at most the limit of elements is in work or unread, of any number`() async {
         let queue = OperationQueue()
         let (taken, open) = (Guarded(0), Guarded(0))
-        let count = Stress.rounds(20_000, least: 2000)
+        let count = Stress.rounds(5000, least: 1000)
         let inputs = AnySequence(
             (0..<count).lazy.map { number -> Int in
                 taken.withLock { $0 += 1 }
@@ -99,7 +99,7 @@ import Testing
         var read = 0
         for await element in queue.results(of: inputs, atMost: 5, { $0 + 1 }) {
             read += 1
-            #expect(taken.withLock { $0 } <= read + 5)
+            if taken.withLock({ $0 }) > read + 5 { Issue.record("\(read)") }
             if case .success(let output) = element.result { open.withLock { $0 += output - element.input } }
         }
         #expect(read == count && open.withLock { $0 } == count)

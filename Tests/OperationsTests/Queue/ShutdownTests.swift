@@ -69,7 +69,12 @@ import Testing
 
     @Test func `the grace is measured by the clock of the caller`() async {
         let (queue, clock, gate) = (OperationQueue(), VirtualClock(), AsyncGate())
-        queue.addTask { await gate.pass() }
+        let begun = AsyncGate()
+        queue.addTask {
+            begun.open()
+            await gate.pass()
+        }
+        await begun.pass()
         let shutdown = Task { await queue.shutDown(grace: .seconds(20), cancellationGrace: .seconds(1), clock: clock) }
         await clock.sleepers(atLeast: 1)
         clock.advance(by: .seconds(20))
