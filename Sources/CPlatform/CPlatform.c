@@ -1,7 +1,11 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 _Thread_local cplatform_thread cplatform_thread_storage CPLATFORM_THREAD_MODEL;
 
@@ -153,7 +157,8 @@ bool cplatform_start_thread(void (*body)(void *), void *argument) {
     return true;
 }
 
-static volatile sig_atomic_t signal_descriptor = -1;
+// Atomic, because a handler may read it on another thread.
+static atomic_int signal_descriptor = -1;
 
 static void write_signal(int signal) {
     int error = errno;

@@ -34,7 +34,7 @@ extension Operation {
 }
 
 extension WorkerPool {
-    fileprivate func start(of operation: Operation) -> UInt64? {
+    func start(of operation: Operation) -> UInt64? {
         state.withLock { $0.busy.values.lazy.compactMap { $0.start(of: operation) }.min() }
     }
 }

@@ -205,6 +205,8 @@ import Testing
             return [first, second, .ofThisWorker]
         }
         await begun.pass()
+        // Until the thread has left the work, an open gate would not suspend it.
+        await untilTrue { WorkerPool.pools.allSatisfy { $0.start(of: work) == nil } }
         let waiter = TestThread { work.waitUntilFinished() }
         // The task has the level a moment after the operation.
         await untilTrue { work.taskReference.load()?.lent == .normal }
