@@ -18,16 +18,13 @@ pthread_key_t cplatform_make_key(void (*end)(void *)) {
 void cplatform_at_thread_end(pthread_key_t key, void *object) { pthread_setspecific(key, object); }
 
 #if defined(__linux__)
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 // A new thread inherits the signal mask, the affinity, the scheduling policy and the nice value of the thread that creates it. So
 // threads of the library would depend on the thread that adds the first operation: a thread of Dispatch blocks nearly all signals,

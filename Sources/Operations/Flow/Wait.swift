@@ -144,7 +144,7 @@ extension Operation {
 extension Lifecycle {
     /// Whether the work has started, or starts in any case, unless it is cancelled at this moment. An operation whose gates are being
     /// checked may still go back to its queue.
-    var hasBegunWork: Bool {
+    fileprivate var hasBegunWork: Bool {
         switch phase {
         case .idle, .entering: false
         case .enqueued: contains(.hasBegun)
