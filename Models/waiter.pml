@@ -24,6 +24,7 @@
  *   - `suspendUntilFinished` takes the same way with a continuation in place of the parker: it may be resumed once only,
  *     which is the property that a waiter is woken exactly once.
  *   - `abandon` takes a task's waiter from the list under the lock, as the finisher does, and resumes it. Whoever takes it, wakes it.
+ *     A thread whose limit is over takes its own waiter likewise, and parks again if another thread has taken it.
  *   - checkWait and Worker.block touch nothing of this and are left out.
  *
  * Sizes: two waiters, two operations, two finishers. MUTANT n: a fault put in, see Scripts/models.

@@ -203,7 +203,7 @@ open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, 
     /// and waits for another operation of that queue. `tryWaitUntilFinished()` throws an error instead. A worker thread
     /// that waits here is replaced by another thread meanwhile.
     @available(*, noasync, message: "Use the async waitUntilFinished(), completionBlock or a dependent operation")
-    open func waitUntilFinished() { stopOnMisuse { () throws(OperationError) in try waitForFinish() } }
+    open func waitUntilFinished() { stopOnMisuse { () throws(OperationError) in _ = try waitForFinish() } }
 
     /// Blocks until the operation is finished and has left its queue, and throws an error on misuse.
     ///
@@ -213,6 +213,16 @@ open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, 
     public final func tryWaitUntilFinished() throws(OperationError) {
         try checkWait()
         waitUntilFinished()
+    }
+
+    /// Blocks until the operation is finished and has left its queue, but not longer than a time. The operation is not cancelled.
+    ///
+    /// The call stops the process where `waitUntilFinished()` does.
+    ///
+    /// - Returns: Whether the operation was finished in time.
+    @available(*, noasync, message: "Use the async waitUntilFinished(timeout:)")
+    public final func waitUntilFinished(timeout: Duration) -> Bool {
+        stopOnMisuse { () throws(OperationError) in try waitForFinish(atMost: timeout.roundedUp) }
     }
 
     /// Does the work on this thread. False: the work continues after the return, and calls `endAnnounced` at its end.

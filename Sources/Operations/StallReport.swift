@@ -24,15 +24,13 @@ public struct StallReport: Sendable, CustomStringConvertible {
     /// One line for the queue, one line for each of the first `describedOperations` operations, the number of other operations,
     /// one line for each cycle, for each cause, and for the root.
     public var description: String {
-        let listed = blocked.prefix(Self.describedOperations)
-        let rest = blocked.count - listed.count
         let count = blocked.count
         let state =
             count == 1 ? "1 operation waits and cannot continue" : "\(count) operations wait and none can continue"
         let place = path.isEmpty ? "queue '\(queue)'" : path.joined(separator: " → ")
         let around = path.isEmpty || queue.isEmpty ? "" : " in queue '\(queue)'"
         let lines =
-            listed.map { "\($0.withoutCycles)" } + (rest > 0 ? ["and \(rest) more"] : [])
+            blocked.lazy.map(\.withoutCycles).lines(atMost: Self.describedOperations)
             + cycles.map { "cycle: \($0)" }
             + causes.filter { $0.operation != root?.operation }.map { "cause: \($0.withQueue)" }
             + (root.map { ["root: \($0.withQueue)"] } ?? [])

@@ -5,6 +5,11 @@ public struct RateLimiter: Sendable {
         case tokenBucket(count: UInt64, period: UInt64, burst: UInt64)
         /// In any time span of one period there are at most `count` starts.
         case slidingWindow(count: UInt64, period: UInt64)
+
+        /// Returns the burst with which a bucket reaches its rate although its timers are late: the permits of 10 ms, at least 1.
+        public static func burst(of count: UInt64, in period: UInt64) -> UInt64 {
+            max(1, UInt64(clamping: UInt128(count) * 10_000_000 / UInt128(period)))
+        }
     }
 
     public let rule: Rule

@@ -51,6 +51,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [1000, 5000, 100_000] as [UInt64])
+    func `the burst by default covers timers that are 5 ms late`(count: UInt64) {
+        let burst = RateLimiter.Rule.burst(of: count, in: Self.second)
+        #expect(burst == count / 100)
+        let rule = RateLimiter.Rule.tokenBucket(count: count, period: Self.second, burst: burst)
+        let instants = starts(rule, until: 2 * Self.second, lateness: Self.second / 200)
+        #expect(instants.count >= 2 * Int(count))
+    }
+
+    @Test func `the burst by default is at least 1, and no number overflows`() {
+        #expect(RateLimiter.Rule.burst(of: 1, in: .max) == 1)
+        #expect(RateLimiter.Rule.burst(of: 10, in: Self.second) == 1)
+        #expect(RateLimiter.Rule.burst(of: .max, in: 1) == .max)
+    }
+
     @Test func `a bucket keeps no more than its burst, also after a long time without starts`() {
         var limiter = RateLimiter(.tokenBucket(count: 10, period: Self.second, burst: 3))
         for now in [0, 3600 * Self.second, UInt64.max - 1] {

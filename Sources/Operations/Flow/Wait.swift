@@ -28,17 +28,25 @@ extension Operation {
         try queue.takeUnretainedValue().checkWait(for: self, in: frame)
     }
 
-    /// Waits. The implementation of the default `waitUntilFinished()`.
-    final func waitForFinish() throws(OperationError) {
+    /// Waits. The implementation of the default `waitUntilFinished()`. Returns whether the operation is finished, or the limit in
+    /// nanoseconds was reached first.
+    @discardableResult
+    final func waitForFinish(atMost limit: UInt64? = nil) throws(OperationError) -> Bool {
         // The operation may have ended in an override of `start()` that continues.
         ThreadContext.current.worker?.fulfillDeparture()
-        guard !hasLeft else { return }
+        guard !hasLeft else { return true }
         Fork.check()
         try checkWait()
-        if Processor.spin(until: { hasLeft }) { return }
+        if Processor.spin(until: { hasLeft }) { return true }
         let parker = Parker()
-        guard enlist(.thread(parker)) else { return }
-        lending { Worker.block(on: parker) }
+        guard enlist(.thread(parker)) else { return true }
+        var isFinished = true
+        lending { isFinished = Worker.block(on: parker, atMost: limit) }
+        guard !isFinished else { return true }
+        // If another thread has taken the waiter from the list, the operation is finished, and the thread uses the parker.
+        guard attachments?.withLock({ $0.waiters.remove(parker) }) != true else { return false }
+        Worker.block(on: parker)
+        return true
     }
 
     /// Checks misuse M8 for a task.

@@ -12,16 +12,20 @@ public struct RateLimit: Sendable, Equatable {
     /// Returns a limit whose permits arrive evenly, `count` in each period. The queue keeps up to `burst` unused permits.
     ///
     /// While all operations wait for permits, a timer starts the next one, some time after its permit is due. The queue reaches
-    /// the rate only if `burst - 1` permits cover that time. For 1,000 starts in a second and a timer that is 2 ms late, use a
-    /// burst of at least 3.
+    /// the rate only if `burst - 1` permits cover that time. The default covers timers that are late by a few milliseconds. With a
+    /// burst of 1, two starts are never closer than `period / count`, and a queue of 1,000 starts in a second is slower than that.
     ///
     /// The call stops the process if `count` or `burst` is below 1, or the period is not above zero.
+    ///
+    /// - Parameter burst: The largest number of permits that are kept, and given at once after a pause and at the beginning. nil
+    ///   for as many as arrive in 10 ms, and at least 1: 1 at 100 permits in a second, 10 at 1,000.
     public static func tokenBucket(
-        _ count: Int, per period: Duration, burst: Int = 1
+        _ count: Int, per period: Duration, burst: Int? = nil
     ) -> RateLimit {
-        if burst < 1 { InvalidPolicy.limit(burst).stop() }
+        if let burst, burst < 1 { InvalidPolicy.limit(burst).stop() }
         let (count, period) = checked(count, period)
-        return RateLimit(rule: .tokenBucket(count: count, period: period, burst: UInt64(burst)))
+        let burst = burst.map(UInt64.init) ?? RateLimiter.Rule.burst(of: count, in: period)
+        return RateLimit(rule: .tokenBucket(count: count, period: period, burst: burst))
     }
 
     /// Returns a limit of at most `count` starts in any time span of one period.

@@ -17,10 +17,9 @@ public struct ShutdownReport: Sendable, CustomStringConvertible {
         let place = "queue '\(queue)' was shut down"
         guard !isComplete else { return "\(place): all operations finished" }
         let listed = unfinished.isEmpty ? cancelled : unfinished
-        let rest = listed.count - StallReport.describedOperations
-        return "\(place): \(cancelled.count) cancelled, \(unfinished.count) still in the queue"
-            + listed.prefix(StallReport.describedOperations).map { "\n  \($0)" }.joined()
-            + (rest > 0 ? "\n  and \(rest) more" : "")
+        let lines = listed.lines(atMost: StallReport.describedOperations)
+        return (["\(place): \(cancelled.count) cancelled, \(unfinished.count) still in the queue"] + lines)
+            .joined(separator: "\n  ")
     }
 }
 
@@ -40,6 +39,8 @@ extension OperationQueue {
     /// When the grace is over, or the calling task is cancelled, the call cancels the operations that are left. It also ends a
     /// suspension, and a concurrency limit of 0, so that they can leave. Then it waits for their ends. Work that ignores
     /// its cancellation continues: no operation is stopped by force.
+    ///
+    /// An operation that another thread is adding at the moment of the call may still be accepted.
     ///
     /// Several calls may wait at a time. A queue that was shut down cannot be used again.
     ///

@@ -101,30 +101,36 @@ public struct RetryPolicy: Sendable {
         _ body: (Int) async throws -> Success
     ) async throws -> Success {
         var random = random
-        var attempt = 1
-        while true {
-            do { return try await body(attempt) } catch {
-                guard permitsRetry(after: attempt, error), !Task.isCancelled else { throw error }
-            }
+        return try await repeating(body) { attempt in
             try await clock.sleepFully(for: delay(beforeRetry: attempt, using: &random))
-            attempt += 1
         }
     }
 
     /// Runs `body` as part of an operation, which releases its slot during the delays.
     @usableFromInline
     func runReleasingSlot<Success>(_ body: @Sendable () async throws -> Success) async throws -> Success {
-        var attempt = 1
-        while true {
-            do { return try await body() } catch {
-                guard permitsRetry(after: attempt, error), !Task.isCancelled else { throw error }
-            }
+        try await repeating { _ in
+            try await body()
+        } wait: { attempt in
             let delay = delay(beforeRetry: attempt)
             if let operation = ThreadContext.ofCurrentTask?.operation as? AsyncOperation {
                 try await operation.releaseSlot(for: delay)
             } else {
                 try await ContinuousClock().sleepFully(for: delay)
             }
+        }
+    }
+
+    private func repeating<Success>(
+        isolation: isolated (any Actor)? = #isolation, _ body: (Int) async throws -> Success,
+        wait: (Int) async throws -> Void
+    ) async throws -> Success {
+        var attempt = 1
+        while true {
+            do { return try await body(attempt) } catch {
+                guard permitsRetry(after: attempt, error), !Task.isCancelled else { throw error }
+            }
+            try await wait(attempt)
             attempt += 1
         }
     }

@@ -44,3 +44,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
         return dependentCount == 1 ? "; 1 operation waits for it" : "; \(dependentCount) operations wait for it"
     }
 }
+
+extension Collection<Explanation> {
+    /// Returns the descriptions of the first elements, and a line with the number of the others.
+    func lines(atMost limit: Int) -> [String] {
+        prefix(limit).map(\.description) + (count > limit ? ["and \(count - limit) more"] : [])
+    }
+}

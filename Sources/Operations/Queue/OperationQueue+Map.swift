@@ -8,13 +8,14 @@ extension OperationQueue {
     /// let pages = try await queue.map(addresses, atMost: 8, limitKey: { $0.host }, timeout: .seconds(5)) { try await load($0) }
     /// ```
     ///
-    /// When an operation fails, the others are cancelled. ``mapResults(_:atMost:limitKey:timeout:deadline:retry:priority:_:)`` continues.
-    /// A cancellation of the waiting task cancels all operations.
+    /// When an operation fails, the others are cancelled; `mapResults` continues. A cancellation of the waiting task cancels all
+    /// operations.
     ///
     /// - Parameters:
     ///   - inputs: The elements.
     ///   - limit: The largest number of these operations that are in the queue at a time; nil for `maxThreadCount`. The
     ///     concurrency limit of the queue applies too.
+    ///   - name: Returns the name of the operation of an element, for reports and timelines; nil for no name.
     ///   - key: Returns the key whose limit applies to an element, such as its host; nil for no key.
     ///   - timeout: The time from the start of an operation to its end, after which it fails with ``OperationTimeout``.
     ///   - deadline: The instant at which the operations that have not finished fail with ``OperationTimeout``.
@@ -24,9 +25,11 @@ extension OperationQueue {
     /// - Throws: The first error of a closure. `OperationError` when `limit` is below 1, when the caller holds the
     ///   queue's only slot, or when the queue is full or was shut down.
     public final func map<Input: Sendable, Output: Sendable>(
-        _ inputs: some Sequence<Input>, atMost limit: Int? = nil, limitKey key: (Input) -> String? = { _ in nil },
-        timeout: Duration? = nil, deadline: ContinuousClock.Instant? = nil, retry: RetryPolicy? = nil,
-        priority: Operation.QueuePriority = .normal, _ transform: @escaping @Sendable (Input) async throws -> Output
+        _ inputs: some Sequence<Input>, atMost limit: Int? = nil, name: (Input) -> String? = { _ in nil },
+        limitKey key: (Input) -> String? = { _ in nil }, timeout: Duration? = nil,
+        deadline: ContinuousClock.Instant? = nil, retry: RetryPolicy? = nil,
+        priority: Operation.QueuePriority = .normal,
+        _ transform: @escaping @Sendable (Input) async throws -> Output
     ) async throws -> [Output] {
         let window = try window(limit)
         return try await withThrowingTaskGroup(of: (Int, Output).self) { group in
@@ -34,10 +37,11 @@ extension OperationQueue {
             for (index, input) in inputs.enumerated() {
                 outputs.append(nil)
                 if index >= window, let (done, output) = try await group.next() { outputs[done] = output }
-                let key = key(input)
+                let (name, key) = (name(input), key(input))
                 group.addTask {
                     let output = try await self.run(
-                        priority: priority, limitKey: key, timeout: timeout, deadline: deadline, retry: retry
+                        name: name, priority: priority, limitKey: key, timeout: timeout, deadline: deadline,
+                        retry: retry
                     ) { try await transform(input) }
                     return (index, output)
                 }
@@ -53,9 +57,11 @@ extension OperationQueue {
     /// - Throws: `CancellationError` if the waiting task is cancelled, which cancels all operations. `OperationError` when `limit` is
     ///   below 1.
     public final func mapResults<Input: Sendable, Output: Sendable>(
-        _ inputs: some Sequence<Input>, atMost limit: Int? = nil, limitKey key: (Input) -> String? = { _ in nil },
-        timeout: Duration? = nil, deadline: ContinuousClock.Instant? = nil, retry: RetryPolicy? = nil,
-        priority: Operation.QueuePriority = .normal, _ transform: @escaping @Sendable (Input) async throws -> Output
+        _ inputs: some Sequence<Input>, atMost limit: Int? = nil, name: (Input) -> String? = { _ in nil },
+        limitKey key: (Input) -> String? = { _ in nil }, timeout: Duration? = nil,
+        deadline: ContinuousClock.Instant? = nil, retry: RetryPolicy? = nil,
+        priority: Operation.QueuePriority = .normal,
+        _ transform: @escaping @Sendable (Input) async throws -> Output
     ) async throws -> [Result<Output, any Error>] {
         let window = try window(limit)
         let results = await withTaskGroup(of: (Int, Result<Output, any Error>).self) { group in
@@ -64,11 +70,12 @@ extension OperationQueue {
                 if Task.isCancelled { break }
                 results.append(nil)
                 if index >= window, let (done, result) = await group.next() { results[done] = result }
-                let key = key(input)
+                let (name, key) = (name(input), key(input))
                 group.addTask {
                     do {
                         let output = try await self.run(
-                            priority: priority, limitKey: key, timeout: timeout, deadline: deadline, retry: retry
+                            name: name, priority: priority, limitKey: key, timeout: timeout, deadline: deadline,
+                            retry: retry
                         ) { try await transform(input) }
                         return (index, .success(output))
                     } catch {
@@ -97,6 +104,7 @@ extension OperationQueue {
     /// - Parameters:
     ///   - inputs: The elements. They are read when their operations are added.
     ///   - limit: The largest number of operations at a time. The call stops the process if the limit is below 1.
+    ///   - name: Returns the name of the operation of an element, for reports and timelines; nil for no name.
     ///   - key: Returns the key whose limit applies to an element, such as its host; nil for no key.
     ///   - timeout: The time from the start of an operation to its end, after which it fails with ``OperationTimeout``.
     ///   - deadline: The instant at which the operations that have not finished fail with ``OperationTimeout``.
@@ -104,14 +112,17 @@ extension OperationQueue {
     ///   - priority: The rank of the operations among the ready operations of the queue.
     ///   - transform: Returns the output for an input.
     public final func results<Inputs: Sequence, Output: Sendable>(
-        of inputs: Inputs, atMost limit: Int, limitKey key: @escaping (Inputs.Element) -> String? = { _ in nil },
-        timeout: Duration? = nil, deadline: ContinuousClock.Instant? = nil, retry: RetryPolicy? = nil,
+        of inputs: Inputs, atMost limit: Int, name: @escaping (Inputs.Element) -> String? = { _ in nil },
+        limitKey key: @escaping (Inputs.Element) -> String? = { _ in nil }, timeout: Duration? = nil,
+        deadline: ContinuousClock.Instant? = nil, retry: RetryPolicy? = nil,
         priority: Operation.QueuePriority = .normal,
         _ transform: @escaping @Sendable (Inputs.Element) async throws -> Output
     ) -> OperationResults<Inputs, Output> where Inputs.Element: Sendable {
         if limit < 1 { InvalidPolicy.limit(limit).stop() }
         return OperationResults(inputs: inputs, limit: limit) { [self] input, whenDone in
-            let operation = Self.task(nil, priority, [], timeout, deadline, retry) { try await transform(input) }
+            let operation = Self.task(name(input), priority, [], timeout, deadline, retry) {
+                try await transform(input)
+            }
             operation.completionBlock = { [unowned operation] in whenDone(operation) }
             // Misuse M8 is a result, as every other failure.
             do { try checkSuspension(for: operation) } catch {

@@ -1,5 +1,5 @@
 /// The results of operations, one for each element of a sequence, in the order in which the operations end. See
-/// ``OperationQueue/results(of:atMost:limitKey:timeout:deadline:retry:priority:_:)``.
+/// ``OperationQueue/results(of:atMost:name:limitKey:timeout:deadline:retry:priority:_:)``.
 ///
 /// Each iteration adds operations of its own.
 public struct OperationResults<Inputs: Sequence, Output: Sendable>: AsyncSequence where Inputs.Element: Sendable {

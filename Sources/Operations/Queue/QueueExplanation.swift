@@ -16,12 +16,9 @@ public struct QueueExplanation: Sendable, CustomStringConvertible {
 
     /// One line for the queue, and one for each of the first `describedOperations` operations.
     public var description: String {
-        let all = executing + waiting
-        let rest = all.count - Self.describedOperations
         let place = path.isEmpty ? "queue '\(queue)'" : "\(path.joined(separator: " → ")) in queue '\(queue)'"
-        return "\(place): \(executing.count) execute, \(waiting.count) wait"
-            + all.prefix(Self.describedOperations).map { "\n  \($0)" }.joined()
-            + (rest > 0 ? "\n  and \(rest) more" : "")
+        let lines = (executing + waiting).lines(atMost: Self.describedOperations)
+        return (["\(place): \(executing.count) execute, \(waiting.count) wait"] + lines).joined(separator: "\n  ")
     }
 }
 

@@ -199,8 +199,9 @@ struct StallSurvey {
         if view.isSuspended { noteSuspension(of: queue, named: view.name, at: index) }
         if view.limit == 0 { settle(index, .stuck, .limitZero(queue: view.name)) }
         if view.isBehindBarrier {
-            nodes[index].waitsFor.append(position(of: Place(kind: .barrier, queue: queue)))
-            ownReasons[index].append(.barrier)
+            let barrier = position(of: Place(kind: .barrier, queue: queue))
+            nodes[index].waitsFor.append(barrier)
+            ownReasons[index].append(.barrier(heldBy: holders(at: barrier)))
         }
         guard ownReasons[index].isEmpty else { return }
         // An operation whose key has turns left takes one when there is a slot.
@@ -274,7 +275,7 @@ struct StallSurvey {
 
         var members: [Operation] {
             switch kind {
-            case .barrier: queue?.operationsBeforeBarrier() ?? []
+            case .barrier: queue?.holdersOfBarrier() ?? []
             case .all: queue?.members() ?? []
             case .capacity: queue?.operationsWithPlace() ?? []
             case .slot: queue?.runningOperations(underKey: nil) ?? []
@@ -365,11 +366,16 @@ extension OperationQueue {
     }
 
     /// Returns the operations that the first barrier waits for, in the order in which they arrived. O(n log n).
-    fileprivate func operationsBeforeBarrier() -> [Operation] {
-        let members = withState { state in
-            state.machine.schedule.operationsBeforeBarrier.map { ($0.arrival, Operation.of($0)) }
+    /// Returns the operations in front of the first barrier, in the order added, or the barrier if it runs. O(n).
+    fileprivate func holdersOfBarrier() -> [Operation] {
+        let (before, running) = withState { state in
+            (
+                state.machine.schedule.operationsBeforeBarrier.map { ($0.arrival, Operation.of($0)) },
+                state.runningOperations
+            )
         }
-        return members.sorted { $0.0 < $1.0 }.map(\.1)
+        guard before.isEmpty else { return before.sorted { $0.0 < $1.0 }.map(\.1) }
+        return running.filter { $0.word.lifecycle.contains(.barrier) }
     }
 
     /// Returns the state of the queue for one waiting operation.

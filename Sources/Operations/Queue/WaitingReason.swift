@@ -25,8 +25,9 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     case queueSuspended(queue: String)
     /// The concurrency limit of the queue is 0.
     case limitZero(queue: String)
-    /// A barrier that was added earlier has not run.
-    case barrier
+    /// A barrier that was added earlier has not ended. The holders are the operations that the barrier waits for, or the barrier
+    /// itself if it runs.
+    case barrier(heldBy: [Holder])
     /// An overridden `isReady` is false. Announce `isReady` when the value becomes true.
     case customIsReady
     /// An overridden `isReady` is true, but the change was not announced.
@@ -66,6 +67,11 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         /// The time since the start of the operation; nil if it is not known.
         public let executionTime: Duration?
 
+        /// Creates a holder, such as one that a test expects.
+        public init(operation: String, executionTime: Duration?) {
+            (self.operation, self.executionTime) = (operation, executionTime)
+        }
+
         public var description: String { operation + (executionTime.map { " for \($0.inWords)" } ?? "") }
     }
 
@@ -86,7 +92,8 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .dependency(let name): "waits for \(name)"
         case .queueSuspended(let queue): "queue '\(queue)' is suspended; set isSuspended to false"
         case .limitZero(let queue): "the concurrency limit of queue '\(queue)' is 0; raise maxConcurrentOperationCount"
-        case .barrier: "waits for a barrier in front of it"
+        case .barrier(let holders):
+            "waits for a barrier in front of it" + (holders.isEmpty ? "" : ", held by \(Self.list(holders))")
         case .customIsReady: "its overridden isReady is false; announce isReady when it becomes true"
         case .readyNotAnnounced: "isReady is true but was not announced; call didChangeValue(for: \\.isReady)"
         case .finishNotAnnounced: "isFinished is true but was not announced; call didChangeValue(for: \\.isFinished)"

@@ -15,6 +15,30 @@ import Testing
         #expect(held.queue.waitUntilAllOperationsAreFinished(timeout: .zero))
     }
 
+    @Test func `a thread waits for an operation no longer than a time`() {
+        let (queue, gate) = (OperationQueue(), Gate())
+        let operation = BlockOperation { gate.pass() }
+        queue.addOperation(operation)
+        #expect(!operation.waitUntilFinished(timeout: .milliseconds(5)))
+        #expect(!operation.waitUntilFinished(timeout: .zero))
+        let waiter = TestThread { #expect(operation.waitUntilFinished(timeout: .seconds(1000))) }
+        gate.open()
+        waiter.join()
+        #expect(operation.waitUntilFinished(timeout: .zero))
+    }
+
+    /// The limit of each wait passes at about the end of the operation.
+    @Test func `the end of a limit and the end of the operation never wake a thread twice or not at all`() {
+        let queue = OperationQueue()
+        for round in 0..<Stress.rounds(2000, small: 200) {
+            let operation = BlockOperation {}
+            queue.addOperation(operation)
+            let isInTime = operation.waitUntilFinished(timeout: .microseconds(round % 50))
+            if isInTime { #expect(operation.isFinished) }
+            operation.waitUntilFinished()
+        }
+    }
+
     @Test func `a task waits for a queue and for an operation no longer than a time`() async {
         let (queue, begun, gate) = (OperationQueue(), AsyncGate(), AsyncGate())
         let task = queue.addTask {

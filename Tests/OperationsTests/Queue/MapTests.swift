@@ -24,6 +24,20 @@ import Testing
         await #expect(throws: OperationError.self) { try await queue.mapResults([1], atMost: 0) { $0 } }
     }
 
+    @Test func `an operation has the name of its element`() async throws {
+        let queue = OperationQueue()
+        let names = Guarded([String?]())
+        let note = { @Sendable (_: Int) in
+            let name = ThreadContext.ofCurrentTask?.operation.name
+            names.withLock { $0.append(name) }
+        }
+        _ = try await queue.map([1], name: { "mapped \($0)" }, note)
+        _ = try await queue.mapResults([2], name: { "result \($0)" }, note)
+        for await _ in queue.results(of: [3], atMost: 1, name: { "next \($0)" }, note) {}
+        _ = try await queue.map([4], note)
+        #expect(names.withLock { $0 } == ["mapped 1", "result 2", "next 3", nil])
+    }
+
     @Test func `the options apply to each element`() async throws {
         let queue = OperationQueue(name: "work", maxConcurrentOperationCount: 8)
         queue.setLimitPerKey(1)

@@ -201,13 +201,15 @@ import Testing
             observer.queue.addOperation(behind)
         }
         let (a, b, barrier) = ("Operation 'before'", "Operation 'behind'", "a barrier of queue 'observed'")
+        let held = [WaitingReason.Holder(operation: a, executionTime: nil)]
         if report.blocked.count == 2 {
             #expect(
                 report.reasons == [
-                    a: [.dependency(b), .cycle([a, b, barrier, a])], b: [.barrier, .cycle([b, barrier, a, b])],
+                    a: [.dependency(b), .cycle([a, b, barrier, a])],
+                    b: [.barrier(heldBy: held), .cycle([b, barrier, a, b])],
                 ])
         }
-        #expect(observer.queue.stallReport()?.reasons[b] == [.barrier, .cycle([b, barrier, a, b])])
+        #expect(observer.queue.stallReport()?.reasons[b] == [.barrier(heldBy: held), .cycle([b, barrier, a, b])])
         observer.clear()
     }
 }

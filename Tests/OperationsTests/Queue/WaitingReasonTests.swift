@@ -19,7 +19,8 @@ import Testing
         (.dependency("Operation 'a'"), "waits for Operation 'a'"),
         (.queueSuspended(queue: "q"), "queue 'q' is suspended; set isSuspended to false"),
         (.limitZero(queue: "q"), "the concurrency limit of queue 'q' is 0; raise maxConcurrentOperationCount"),
-        (.barrier, "waits for a barrier in front of it"),
+        (.barrier(heldBy: []), "waits for a barrier in front of it"),
+        (.barrier(heldBy: holders(1)), "waits for a barrier in front of it, held by a0 for 2.5 s"),
         (.customIsReady, "its overridden isReady is false; announce isReady when it becomes true"),
         (.readyNotAnnounced, #"isReady is true but was not announced; call didChangeValue(for: \.isReady)"#),
         (.finishNotAnnounced, #"isFinished is true but was not announced; call didChangeValue(for: \.isFinished)"#),
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test func `an explanation has the operation before its reasons`() {
-        let explanation = Explanation(operation: "Operation 'a'", reasons: [.barrier, .paused])
+        let explanation = Explanation(operation: "Operation 'a'", reasons: [.barrier(heldBy: []), .paused])
         #expect(explanation.description == "Operation 'a': waits for a barrier in front of it; is paused; resume it")
         #expect(
             Explanation(operation: "Operation 'a'", reasons: []).description == "Operation 'a': nothing holds it back")
