@@ -7,6 +7,7 @@ let names = [
     "SynchronousSubclass", "AsynchronousSubclass", "Dependencies", "SerialQueue", "HandOverToMain", "TicketWindows",
     "Observing", "AsyncWork", "AsyncWrappers", "OutcomesAndGroups", "SharedResources", "Limits", "Watching",
     "Crawler", "BoundedProducer", "RowImport", "Pipeline", "Periodic", "TestWithoutTime",
+    "Tutorial1", "Tutorial2", "Tutorial3", "Tutorial4", "Tutorial5", "Tutorial6", "Tutorial7",
 ]
 
 let libraries = ["Operations", "OperationsFoundation", "OperationsTesting", "OperationsTimeline"]

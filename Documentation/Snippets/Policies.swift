@@ -1,5 +1,7 @@
 import Operations
 
+enum NetworkError: Error { case busy }
+
 final class Download: Operation, @unchecked Sendable {
     init(_ url: String) {}
 }

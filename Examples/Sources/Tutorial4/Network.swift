@@ -1,0 +1,1 @@
+../Tutorial/Network.swift
