@@ -37,7 +37,9 @@ extension String {
 extension Unicode.Scalar {
     fileprivate var isUnprintable: Bool {
         switch value {
-        case 0..<0x20, 0x7F..<0xA0, 0x2028...0x2029, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF: true
+        case 0..<0x20, 0x7F..<0xA0, 0x2028...0x2029, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069, 0xFEFF,
+            0x10FF80...0x10FFFF:
+            true
         default: false
         }
     }
@@ -47,7 +49,10 @@ extension Unicode.Scalar {
         case "\n": "\\n"
         case "\t": "\\t"
         case "\r": "\\r"
-        default: "\\u{\(String(value, radix: 16, uppercase: true))}"
+        default:
+            isByte
+                ? "\\x\(String(value & 0xFF, radix: 16, uppercase: true))"
+                : "\\u{\(String(value, radix: 16, uppercase: true))}"
         }
     }
 

@@ -13,7 +13,7 @@
 #define _Nullable
 #endif
 
-/// Starts a program as the leader of a new session in `directory`. Standard input is empty, and standard output and standard
+/// Starts a program as the leader of a new session in `directory`. A program without a slash is searched in `PATH`. Standard input is empty, and standard output and standard
 /// error go to `output`. All signals have their default actions and are not blocked.
 ///
 /// Returns 0 or an error number. The same number may come from the change of directory or from the start of the program.

@@ -13,18 +13,29 @@ struct CommandProcess: Sendable {
     /// A descriptor that becomes readable when the process ends. `nil` if the system cannot provide a descriptor.
     let descriptor: FileDescriptor?
 
-    /// Starts `/bin/sh -c` with the command of an operation.
+    /// Starts the command of an operation: a program, or the operation's shell if the command needs one.
     ///
     /// Standard input is empty. Standard output and standard error go to `output`. All signals have their default actions and
     /// are not blocked. The process has the nice value of the calling thread.
     ///
     /// - Throws: `Shortage` if a resource is short, or `StartFailure` if the command cannot start for another reason.
-    init(_ operation: PlannedOperation, output: FileDescriptor, shell: String = "/bin/sh") throws {
+    init(_ operation: PlannedOperation, output: FileDescriptor) throws {
         var identifier: pid_t = 0
-        let error = Self.withArguments([shell, "-c", operation.command], operation.variables) { arguments, variables in
-            cprocess_spawn(&identifier, shell, arguments, variables, operation.directory, output.rawValue)
+        var arguments = operation.arguments
+        func start() -> Int32 {
+            Self.withArguments(arguments, operation.variables) { words, variables in
+                operation.directory.withFileName {
+                    cprocess_spawn(&identifier, words[0]!, words, variables, $0, output.rawValue)
+                }
+            }
         }
-        guard error == 0 else { throw Self.failure(error, of: operation, shell: shell) }
+        var error = start()
+        if [ENOENT, ENOTDIR, EACCES, ENOEXEC].contains(error), operation.program == nil {
+            // The shell reports the missing program, or runs a script without `#!`.
+            arguments = operation.shellArguments
+            error = start()
+        }
+        guard error == 0 else { throw Self.failure(error, of: operation, program: arguments[0]) }
         self.identifier = identifier
         let descriptor = cprocess_open(identifier)
         self.descriptor = descriptor < 0 ? nil : FileDescriptor(rawValue: descriptor)
@@ -60,11 +71,11 @@ struct CommandProcess: Sendable {
         try? descriptor?.close()
     }
 
-    private static func failure(_ error: Int32, of operation: PlannedOperation, shell: String) -> any Error {
+    private static func failure(_ error: Int32, of operation: PlannedOperation, program: String) -> any Error {
         if let shortage = Shortage(error, directory: operation.directory) { return shortage }
-        // The same error number may come from the change of directory or from the start of the shell.
+        // The same error number may come from the change of directory or from the start of the program.
         var status = stat()
-        if stat(operation.directory, &status) != 0 {
+        if operation.directory.withFileName({ stat($0, &status) }) != 0 {
             let isMissing = errno == ENOENT || errno == ENOTDIR
             return StartFailure(
                 text: isMissing
@@ -72,10 +83,10 @@ struct CommandProcess: Sendable {
                     : "cannot enter the directory '\(operation.directory)': \(errorText(errno))")
         }
         if status.st_mode & S_IFMT != S_IFDIR { return StartFailure(text: "'\(operation.directory)' is no directory") }
-        if access(operation.directory, X_OK) != 0 {
+        if operation.directory.withFileName({ access($0, X_OK) }) != 0 {
             return StartFailure(text: "cannot enter the directory '\(operation.directory)': \(errorText(errno))")
         }
-        return StartFailure(text: "\(shell): \(errorText(error))")
+        return StartFailure(text: "\(program): \(errorText(error))")
     }
 
     /// Calls `body` with the arguments and the environment in the form that `posix_spawn` requires.
@@ -86,8 +97,8 @@ struct CommandProcess: Sendable {
         _ arguments: [String], _ additional: [String: String],
         _ body: ([UnsafeMutablePointer<CChar>?], [UnsafeMutablePointer<CChar>?]) -> Result
     ) -> Result {
-        let own = arguments.map { strdup($0) }
-        let added = additional.map { strdup("\($0)=\($1)") }
+        let own = arguments.map { $0.withFileName { strdup($0) } }
+        let added = additional.map { "\($0)=\($1)".withFileName { strdup($0) } }
         defer { for pointer in own + added { free(pointer) } }
         var variables: [UnsafeMutablePointer<CChar>?] = []
         var next = environ

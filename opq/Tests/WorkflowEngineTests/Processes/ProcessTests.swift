@@ -118,7 +118,6 @@ struct ProcessTests {
 
     private func operation(_ command: String, in directory: TemporaryDirectory) -> PlannedOperation {
         PlannedOperation(
-            name: "x", command: command, directory: directory.path, environment: [:], item: nil, queue: "q",
-            priority: .normal, isBarrier: false)
+            name: "x", command: command, directory: directory.path, queue: "q")
     }
 }

@@ -31,7 +31,7 @@ struct ShellRandomTests {
     @Test func `no random text runs an item as code`() throws {
         let accepted = try check(isFaithful: false) { run, template, name, text in
             for shell in ShellRun.shells {
-                _ = try run.output(of: template.command(for: Item(path: name)), Item(path: name), by: shell)
+                _ = try run.output(of: template.command, Item(path: name), by: shell)
                 #expect(!run.removes("PWNED"), "\(shell): \(name.debugDescription) in \(text.debugDescription)")
             }
         }
@@ -43,8 +43,8 @@ struct ShellRandomTests {
             let usual = Item(path: "Usual")
             let odd = Item(path: name)
             for shell in ShellRun.shells {
-                let expected = try run.output(of: template.command(for: usual), usual, by: shell)
-                let output = try run.output(of: template.command(for: odd), odd, by: shell)
+                let expected = try run.output(of: template.command, usual, by: shell)
+                let output = try run.output(of: template.command, odd, by: shell)
                 #expect(
                     output == expected.replacing("Usual", with: name),
                     "\(shell): \(name.debugDescription) in \(text.debugDescription)")

@@ -17,10 +17,10 @@ struct ShellRun {
     /// Returns the output of a command. A command that runs for ten seconds is killed.
     func output(of command: String, _ item: Item, by shell: String) throws -> String {
         let operation = PlannedOperation(
-            name: "x", command: command, directory: directory.path, environment: [:], item: item, queue: "q",
-            priority: .normal, isBarrier: false)
+            name: "x", command: command, program: [shell, "-c", command], directory: directory.path, item: item,
+            queue: "q")
         let spool = try SpoolDirectory().makeSpool()
-        let process = try CommandProcess(operation, output: spool.file, shell: shell)
+        let process = try CommandProcess(operation, output: spool.file)
         let limit = ContinuousClock.now + .seconds(10)
         while process.end() == nil {
             var ready = pollfd(fd: process.descriptor?.rawValue ?? -1, events: Int16(POLLIN), revents: 0)

@@ -75,7 +75,7 @@ struct ShellTextGenerator {
             "p \(word) | cat",
             "export V=\(word); p \"$V\"", "readonly r=1 2>/dev/null; p \(word)", "printf '%s.' \(word)",
             "p \"$(\(inner)\(end))\"", "v=$(\(inner)\(end)); p \"$v\"",
-            "p \"`p {item} '{item}' \\\"{item}\\\"`\"".replacing("\\\"", with: ""),
+            "p \"`p {item} {item}`\"",
             "v=`p \"{item}\"; p 'it'`; p \"$v\"", "n=$((1 + (2 - 1))); p $n \(word)", "p ${n:-'}'} \(word)",
             "p \"${n:-\"}\"}\" \(word)", "eval 'p \"$OPQ_ITEM\"'; p \(word)",
             "sh -c 'printf \"<%s>\" \"$1\"' _ \(word)",
@@ -89,9 +89,9 @@ struct ShellTextGenerator {
             let inner = depth > 0 ? list(depth: depth - 1) : depth < 0 ? ":" : "p {item}"
             let end = inner.hasSuffix("\n") ? "" : " "
             text += pick([
-                "{item}", "{item}", "\"{item}\"", "'{item}'", "a", "\"a {item} b\"", "'it'", "\\'", "\\\"",
+                "{item}", "{item}", "\"{item}\"", "a", "\"a {item} b\"", "'it'", "\\'", "\\\"",
                 "\"\\\"{item}\\\\\"",
-                "\"it's\"", "'\"{item}'", "\"$(\(inner)\(end))\"", "x=", "\"${n:-y}\"", "\"$n{item}\"", "a#{item}",
+                "\"it's\"", "\"$(\(inner)\(end))\"", "x=", "\"${n:-y}\"", "\"$n{item}\"", "a#{item}",
                 "\"#\"",
                 "$'q'", "\"$((1 + 2))\"{item}", depth < 0 ? "`:`" : "\"`p {item}`\"", "\"[{item}]\"", "\"{item.name}\"",
                 "{item.stem}",

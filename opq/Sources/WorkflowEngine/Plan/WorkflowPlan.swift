@@ -1,0 +1,108 @@
+/// A workflow that is ready to run, with expanded families and resolved names.
+public struct WorkflowPlan: Equatable, Sendable {
+    /// The name of the workflow, if it has one.
+    public let name: String?
+    /// The queues that the file declares, and the default queue if an operation uses it.
+    public let queues: [QueueDescription]
+    /// The operations in the order of the file, in which they are added to their queues.
+    public let operations: [PlannedOperation]
+    /// The indices of the operations in an order in which they could run one at a time.
+    public let possibleOrder: [Int]
+    /// The number of operations and families in the file.
+    public let describedCount: Int
+    /// Whether the file contains a family.
+    public let hasFamilies: Bool
+    /// The settings that concern more than one operation.
+    public let settings: WorkflowSettings
+    /// The directory of the file, to which its paths are relative.
+    public let directory: String
+}
+
+/// An operation of a plan.
+///
+/// The texts may contain characters that stand for bytes of file names. `withFileName(_:)` converts them for the system.
+public struct PlannedOperation: Equatable, Sendable {
+    /// The name in the file. For a member of a family, the item follows in brackets: `compress[a.swift]`.
+    public let name: String
+    /// The key of the operation or of its family in the file.
+    public let family: String
+    /// The command: a text for the shell, or for ``program``, its words with quotes as a shell needs them.
+    public let command: String
+    /// The program and its arguments, if the operation uses no shell by `run: [program, argument]`.
+    public let program: [String]?
+    /// The working directory of the command. The path is absolute, or relative to the current directory.
+    public let directory: String
+    /// The environment variables that the file adds to those of this process.
+    public let environment: [String: String]
+    /// The item. `nil` if the operation is not a member of a family.
+    let item: Item?
+    /// The name of the operation's queue.
+    public let queue: String
+    /// The priority of the operation among the ready operations of its queue.
+    public let priority: Priority
+    /// Whether the operation is a barrier. A barrier starts after all operations queued before it in its queue, and
+    /// operations queued after the barrier start after it ends.
+    public let isBarrier: Bool
+    private let box: SettingsBox
+    /// The operations that must succeed before this operation starts, in the order of `after`. A family is one range.
+    var awaited: [Range<Int>] = []
+    /// The index of the last barrier queued before this operation in its queue. The barrier must also succeed before this
+    /// operation starts.
+    public internal(set) var barrierAhead: Int?
+
+    /// The other settings.
+    public var settings: OperationSettings { box.settings }
+
+    init(
+        name: String, family: String? = nil, command: String, program: [String]? = nil, directory: String,
+        environment: [String: String] = [:], item: Item? = nil, queue: String, priority: Priority = .normal,
+        isBarrier: Bool = false, settings: SettingsBox = .standard
+    ) {
+        self.name = name
+        self.family = family ?? name
+        self.command = command
+        self.program = program
+        self.directory = directory
+        self.environment = environment
+        self.item = item
+        self.queue = queue
+        self.priority = priority
+        self.isBarrier = isBarrier
+        box = settings
+    }
+}
+
+/// Settings that operations share. Most operations have the same ones, and a hundred thousand copies would need much memory.
+final class SettingsBox: Equatable, Sendable {
+    static let standard = SettingsBox(OperationSettings())
+
+    let settings: OperationSettings
+
+    init(_ settings: OperationSettings) { self.settings = settings }
+
+    static func == (lhs: SettingsBox, rhs: SettingsBox) -> Bool { lhs === rhs || lhs.settings == rhs.settings }
+}
+
+extension PlannedOperation {
+    /// The indices of the operations that must succeed before this operation starts. O(dependencies): if a family comes after
+    /// a family, each member has all members of the other family.
+    public var dependencies: [Int] {
+        var seen: Set<Int> = []
+        return awaited.joined().filter { seen.insert($0).inserted }
+    }
+
+    /// All environment variables that are added to those of this process. They are the variables of the file and, for a
+    /// member of a family, the variables of the item such as `OPQ_ITEM`.
+    public var variables: [String: String] {
+        item.map { environment.merging($0.variables) { $1 } } ?? environment
+    }
+}
+
+extension WorkflowPlan {
+    /// A line that counts the contents of the workflow: `3 queues, 5 operations (128 after each:)`.
+    public var census: String {
+        let queues = queues.count == 1 ? "1 queue" : "\(queues.count) queues"
+        let described = describedCount == 1 ? "1 operation" : "\(describedCount) operations"
+        return "\(queues), \(described)" + (hasFamilies ? " (\(operations.count) after each:)" : "")
+    }
+}
