@@ -141,5 +141,32 @@ else
     echo 'skipped: few processes, for want of a user who has no others'
 fi
 
+# reserved COMMAND...: opq reserves three processes for each command, and counts its own threads. No command may fail.
+reserved() {
+    printf 'operations: { f: { run: "sleep 0.2 | cat; (sleep 0.1; true); echo ok", each: [%s] } }' "$(seq -s ', ' 20)" \
+        > "$work/reserved.yml"
+    timeout 60 "$@" "$work/bin/opq" run --jobs 20 "$work/reserved.yml" > "$work/first" 2>&1
+    actual=$?
+    cat "$work/first"
+    [ $actual -eq 0 ] && tail -n 1 "$work/first" | grep -q '^20 succeeded'
+}
+if [ "$(id -u)" -eq 0 ] && command -v setpriv > /dev/null && command -v prlimit > /dev/null; then
+    for limit in 25 40 60; do
+        condition "no command fails with $limit processes" \
+            reserved prlimit --nproc=$limit setpriv --reuid="$user" --regid="$user" --clear-groups
+    done
+fi
+group=/sys/fs/cgroup/pids/opq-$$
+if [ -w /sys/fs/cgroup/pids ] && mkdir "$group" 2> /dev/null; then
+    for limit in 25 40; do
+        echo $limit > "$group/pids.max"
+        condition "no command fails in a control group of $limit processes" \
+            reserved sh -c "echo \$\$ > $group/cgroup.procs && exec \"\$@\"" sh
+    done
+    rmdir "$group"
+else
+    echo 'skipped: a control group of few processes, for want of a group that can be made'
+fi
+
 echo "$passed conditions passed, $failed failed"
 test $failed -eq 0

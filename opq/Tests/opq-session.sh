@@ -66,7 +66,7 @@ operations:
       sleep 1000 & echo $! > sleeper
       sh -c 'trap "" HUP INT TERM; echo $$ > stubborn; echo > gate; while :; do sleep 1; done' &
       wait
-  tidy: { run: "trap 'touch tidied; exit' TERM; echo > gate; while :; do sleep 1; done" }
+  tidy: { run: "trap 'touch tidied; exit' HUP INT TERM; echo > gate; while :; do sleep 1; done" }
   never: { run: touch ran, after: tidy }
 END
 cat > pipe.yml << 'END'
@@ -184,7 +184,8 @@ sh -c 'ulimit -n 11 && exec timeout 60 "$@"' sh "$opq" run many.yml > out 2> err
 check 'too few descriptors exit with 2' test $? -eq 2
 check 'too few descriptors are named' grep -q 'no file descriptor is left (ulimit -n is 11)' err
 
-for signal in INT TERM HUP QUIT; do
+for number in 2 15 1 3; do
+    signal=$(kill -l $number)
     rm -f gate tidied && mkfifo gate
     timeout --foreground 60 "$opq" run --jobs 2 endless.yml > out 2> err &
     timer=$!
@@ -194,7 +195,7 @@ for signal in INT TERM HUP QUIT; do
     wait $timer
     actual=$?
     exec 3>&-
-    check "SIG$signal exits with 130, not $actual" test $actual -eq 130
+    check "SIG$signal ends opq by the same signal, not by status $actual" test $actual -eq $((128 + number))
     test $signal = QUIT || check "SIG$signal lets commands clean up" test -e tidied
     check "SIG$signal ends commands that ignore the signal" gone stubborn
     check "SIG$signal ends grandchildren" gone sleeper
@@ -215,7 +216,7 @@ while kill -CONT "$process" 2> /dev/null; do sleep 0.1; done
 wait $timer
 actual=$?
 exec 3>&-
-check "SIGTSTP does not block other signals: exit $actual" test $actual -eq 130
+check "SIGTSTP does not block other signals: exit $actual" test $actual -eq 143
 check 'SIGTSTP leaves no command stopped' gone stubborn
 
 if command -v script > /dev/null; then
@@ -255,7 +256,7 @@ check 'a second signal ends all commands' gone stubborn
 # The time that a command gets to end does not pass while opq is stopped.
 cat > tidying.yml << 'END'
 operations:
-  tidy: { run: "trap 'echo > gate; read -r _ < tidying; touch tidied; exit' TERM; echo > gate; while :; do sleep 1; done" }
+  tidy: { run: "trap 'echo > gate; read -r _ < tidying; touch tidied; exit' INT; echo > gate; while :; do sleep 1; done" }
 END
 rm -f gate tidying tidied && mkfifo gate tidying
 timeout --foreground 60 "$opq" run tidying.yml > out 2> err &
@@ -275,6 +276,50 @@ actual=$?
 exec 3>&- 4>&-
 check "a stopped run that is interrupted exits with 130, not $actual" test $actual -eq 130
 check 'a command has its full time to end although opq was stopped' test -e tidied
+
+# GNU timeout sends its signal to opq and then to the group of opq.
+printf "operations: { slow: { run: \"trap 'sleep 0.5; touch tidied; exit 0' TERM; sleep 5 & wait\" } }" > slow.yml
+rm -f tidied
+timeout 0.5 "$opq" run slow.yml > out 2> err
+check 'commands under GNU timeout have time to clean up' test -e tidied
+
+# Processes that left the group of their command, and orphans.
+cat > leaving.yml << 'END'
+operations:
+  group: { run: "timeout 1000 sh -c 'echo $$ > moved; echo > gate; sleep 1000'; true" }
+  orphan: { run: "setsid sh -c 'echo $$ > orphan; trap \"\" TERM; echo > gate; while :; do sleep 1; done' & sleep 1000" }
+END
+rm -f gate && mkfifo gate
+timeout --foreground 60 "$opq" run --jobs 2 leaving.yml > out 2> err &
+timer=$!
+exec 3<> gate
+line && line
+kill -TERM "$(pgrep -P $timer)"
+wait $timer
+exec 3>&-
+check 'a process in a group of its own ends with its command' has_ended moved
+check 'an adopted orphan is killed when the run is cancelled' has_ended orphan
+
+# Without a signal, a process that has left the session continues, and may write.
+cat > daemon.yml << 'END'
+operations:
+  starts: { run: "setsid -f sh -c 'echo > up; sleep 0.3; echo late; echo > lives'; while [ ! -e up ]; do sleep 0.01; done" }
+  waits: { after: starts, run: sleep 1 }
+END
+rm -f lives up
+status 0 run daemon.yml
+check 'a process that left the session continues, and writes to the output without a signal' test -e lives
+
+# Output goes to a pipe.
+cat > reopened.yml << 'END'
+operations:
+  a: { run: "echo 1; echo 2 > /dev/stdout; echo 3; echo 4 > /dev/stderr; echo 5 | tee /dev/stderr > /dev/null; echo 6" }
+END
+status 0 run reopened.yml
+check 'a reopened output loses nothing' test "$(sed 1d out | head -n 6 | tr -d '\n')" = 123456
+printf 'operations: { a: { run: seq 100000; echo end } }' > long.yml
+(ulimit -f 100 && timeout 60 "$opq" run long.yml 2> err | wc -l > lines)
+check 'a limit of file sizes does not cut the output' test "$(cat lines)" -eq 100003
 
 # A noninteractive shell ignores SIGINT in its background jobs, and nohup ignores SIGHUP.
 printf 'operations: { waits: { run: "echo > gate; read -r _ < tidying" } }' > waits.yml

@@ -7,36 +7,106 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <spawn.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-int cprocess_spawn(
-    pid_t *identifier, const char *program, char *const *arguments, char *const *environment, const char *directory,
-    int output) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_init(&attributes);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (!error) error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-    if (!error) error = posix_spawn_file_actions_addchdir_np(&actions, directory);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    if (!error) error = posix_spawnp(identifier, program, &actions, &attributes, arguments, environment);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return error;
+#ifndef CLONE_PIDFD
+#define CLONE_PIDFD 0x00001000
+#endif
+
+/// A start of a program. The child process shares the memory of its parent until it executes the program.
+struct start {
+    const char *program;
+    char *const *arguments;
+    char *const *environment;
+    const char *directory;
+    int input, output;
+    int error;
+};
+
+/// The signals whose actions are not the default ones, as found at the first start of a program.
+static int changed_signals[NSIG], changed_count;
+static pthread_once_t changed_once = PTHREAD_ONCE_INIT;
+
+static void find_changed_signals(void) {
+    struct sigaction action;
+    for (int number = 1; number < NSIG; number++)
+        if (!sigaction(number, NULL, &action) && action.sa_handler != SIG_DFL) changed_signals[changed_count++] = number;
 }
 
-// The number of pidfd_open is the same on all architectures. The headers of older systems lack its name.
-int cprocess_open(pid_t identifier) { return (int)syscall(434, identifier, 0); }
+/// Executes the program of a start. Returns the error number if that fails.
+static int execute(const struct start *start) {
+    if (strchr(start->program, '/')) {
+        execve(start->program, start->arguments, start->environment);
+        return errno;
+    }
+    const char *path = "/usr/local/bin:/usr/bin:/bin";
+    for (char *const *variable = start->environment; *variable; variable++)
+        if (!strncmp(*variable, "PATH=", 5)) path = *variable + 5;
+    size_t length = strlen(start->program);
+    for (int error = ENOENT;; path++) {
+        char file[4096];
+        const char *end = strchrnul(path, ':');
+        size_t count = (size_t)(end - path);
+        if (count + length + 2 <= sizeof file) {
+            memcpy(file, path, count);
+            // An empty component is the current directory.
+            if (count) file[count++] = '/';
+            memcpy(file + count, start->program, length + 1);
+            execve(file, start->arguments, start->environment);
+            if (errno == EACCES) error = EACCES;
+            if (errno != EACCES && errno != ENOENT && errno != ENOTDIR) return errno;
+        }
+        if (!*end) return error;
+        path = end;
+    }
+}
+
+/// Runs in the child process, on a stack of its own. It must not return after an error without `_exit`, and must not change
+/// the memory that it shares except its stack, `error` and `errno`.
+static int run_child(void *argument) {
+    struct start *start = argument;
+    struct sigaction action = {0};
+    sigset_t none;
+    sigemptyset(&none);
+    // An exec restores handled signals to their default actions, but it keeps ignored signals ignored.
+    action.sa_handler = SIG_DFL;
+    for (int index = 0; index < changed_count; index++) sigaction(changed_signals[index], &action, NULL);
+    if (setsid() >= 0 && dup2(start->input, STDIN_FILENO) >= 0 && dup2(start->output, STDOUT_FILENO) >= 0 &&
+        dup2(start->output, STDERR_FILENO) >= 0 && !chdir(start->directory) && !sigprocmask(SIG_SETMASK, &none, NULL))
+        start->error = execute(start);
+    else
+        start->error = errno;
+    _exit(127);
+}
+
+int cprocess_spawn(
+    pid_t *identifier, int *descriptor, const char *program, char *const *arguments, char *const *environment,
+    const char *directory, int input, int output) {
+    // The stack is part of this frame. The child has executed its program or has ended when `clone` returns.
+    _Alignas(16) char stack[16 * 1024];
+    struct start start = {program, arguments, environment, directory, input, output, 0};
+    pthread_once(&changed_once, find_changed_signals);
+    sigset_t all, mask;
+    sigfillset(&all);
+    // A handler of this process must not run in the child, which shares the memory.
+    pthread_sigmask(SIG_BLOCK, &all, &mask);
+    *descriptor = -1;
+    *identifier = clone(
+        run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &start, descriptor);
+    int error = *identifier < 0 ? errno : start.error;
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    if (*identifier >= 0 && error) {
+        while (waitpid(*identifier, NULL, 0) < 0 && errno == EINTR) {}
+        if (*descriptor >= 0) close(*descriptor);
+    }
+    return error;
+}
 
 int cprocess_ended(pid_t identifier, int *status) {
     siginfo_t info;
@@ -51,7 +121,63 @@ int cprocess_ended(pid_t identifier, int *status) {
     return info.si_code == CLD_EXITED ? 1 : 2;
 }
 
+int cprocess_reap(pid_t identifier, int *status) {
+    int raw, result;
+    do {
+        result = waitpid(identifier, &raw, WNOHANG);
+    } while (result < 0 && errno == EINTR);
+    if (result < 0) return -1;
+    if (!result) return 0;
+    *status = WIFEXITED(raw) ? WEXITSTATUS(raw) : WTERMSIG(raw);
+    return WIFEXITED(raw) ? 1 : 2;
+}
+
+pid_t cprocess_ended_child(void) {
+    siginfo_t info;
+    info.si_pid = 0;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) ? 0 : info.si_pid;
+}
+
+int cprocess_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+// The numbers of these calls are the same on all architectures. The headers of older systems lack their names.
+int cprocess_open(pid_t identifier) { return (int)syscall(434, identifier, 0); }
+
+int cprocess_signal(int descriptor, int signal) { return (int)syscall(424, descriptor, signal, NULL, 0); }
+
 int cprocess_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
+
+int cprocess_output_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int cprocess_available(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, FIONREAD, &count) ? 0 : count;
+}
+
+int cprocess_poll_set(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+// Edge-triggered. A child process has the descriptors of its parent until it executes its program. So a descriptor that this
+// process has closed stays in the set for a moment, and a level-triggered wait would return at once in that time.
+int cprocess_add(int set, int descriptor, uint64_t tag) {
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = tag};
+    return epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+int cprocess_change(int set, int descriptor, uint64_t tag) {
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.u64 = tag};
+    return epoll_ctl(set, EPOLL_CTL_MOD, descriptor, &event);
+}
+
+int cprocess_wait(int set, struct cprocess_event *events, int count, int timeout) {
+    struct epoll_event found[64];
+    int result = epoll_wait(set, found, count < 64 ? count : 64, timeout);
+    for (int index = 0; index < result; index++) {
+        events[index].tag = found[index].data.u64;
+        events[index].is_readable = !!(found[index].events & EPOLLIN);
+        events[index].is_at_end = !!(found[index].events & (EPOLLHUP | EPOLLERR));
+    }
+    return result;
+}
 
 int cprocess_processors(void) {
     cpu_set_t set;

@@ -1,3 +1,4 @@
+import Glibc
 import Operations
 import OperationsTimeline
 import Synchronization
@@ -58,7 +59,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
 
     override func cancel() {
         super.cancel()
-        send { .cancel($0) }
+        send { .end($0, signal: shell.stopSignal) }
     }
 
     /// Cancels the operation, and kills all processes in the command's process group at once.
@@ -87,45 +88,42 @@ final class CommandOperation: Operation, @unchecked Sendable {
             conclude(.cancelled)
             return true
         }
+        let clock = ContinuousClock()
+        let (start, token, spool) = (clock.now, shell.watch.makeToken(), shell.spools.makeSpool())
+        // Before the start, because the command may end at any time after it.
+        state.withLock { $0.token = token }
         do {
-            let spool = try shell.spools.makeSpool()
-            let process = try CommandProcess(planned, output: spool.file)
-            process.addNiceness(niceness)
-            watch(process, printingTo: spool)
-        } catch let shortage as Shortage where !isLastAttempt {
-            ledger.note(shortage)
-            return false
+            try shell.watch.start(planned, as: token, niceness: niceness) { process in
+                ledger.start(planned)
+                return ProcessWatch.Watched(process: process, spool: spool) { end in
+                    self.state.withLock { $0.token = nil }
+                    self.conclude(self.outcome(of: end, printed: spool), duration: clock.now - start, spool: spool)
+                }
+            }
         } catch {
+            state.withLock { $0.token = nil }
+            if let shortage = error as? Shortage, !isLastAttempt {
+                ledger.note(shortage)
+                return false
+            }
             let text = (error as? Shortage)?.text ?? (error as? StartFailure)?.text ?? "\(error)"
             conclude(.failed(.unstartable(text)))
+            return true
         }
-        return true
-    }
-
-    private func watch(_ process: CommandProcess, printingTo spool: OutputSpool) {
-        let clock = ContinuousClock()
-        let start = clock.now
-        let token = shell.watch.makeToken()
-        ledger.start(planned)
-        state.withLock { $0.token = token }
-        shell.watch.send(
-            .watch(process, token) { end in
-                self.state.withLock { $0.token = nil }
-                self.conclude(self.outcome(of: end, printed: spool), duration: clock.now - start, spool: spool)
-            })
         // A cancellation may have come before the watch knew the token, so check again.
         if state.withLock(\.isKilled) {
             shell.watch.send(.kill(token))
         } else if isCancelled {
-            shell.watch.send(.cancel(token))
+            shell.watch.send(.end(token, signal: shell.stopSignal))
         }
+        return true
     }
 
-    private func outcome(of end: ProcessEnd, printed spool: OutputSpool) -> Outcome {
+    private func outcome(of command: CommandEnd, printed spool: OutputSpool) -> Outcome {
         // A cancelled command that exits with 0 has cleaned up. It has not succeeded.
         if isCancelled { return .cancelled }
-        if spool.mayHaveLostOutput { return .failed(.outputLost(end, directory: shell.spools.path)) }
-        return switch end {
+        if spool.hasLostOutput { return .failed(.outputLost(command.end, directory: shell.spools.path)) }
+        return switch command.end {
         case .exit(0): .succeeded
         case .exit(let status): .failed(.exit(status))
         case .signal(let number): .failed(.signal(number))
@@ -157,13 +155,24 @@ final class CommandOperation: Operation, @unchecked Sendable {
 }
 
 /// The objects that all operations of a run share.
-struct CommandShell: Sendable {
+final class CommandShell: Sendable {
     /// The ledger that records how the operations end.
     let ledger: RunLedger
     /// The watch that waits for the commands of the operations.
     let watch: ProcessWatch
     /// The directory of the files that hold the output of the commands.
     let spools: SpoolDirectory
+    private let signal = Atomic<Int32>(SIGTERM)
+
+    /// The signal that asks the commands of cancelled operations to end.
+    var stopSignal: Int32 {
+        get { signal.load(ordering: .sequentiallyConsistent) }
+        set { signal.store(newValue, ordering: .sequentiallyConsistent) }
+    }
+
+    init(ledger: RunLedger, watch: ProcessWatch, spools: SpoolDirectory) {
+        (self.ledger, self.watch, self.spools) = (ledger, watch, spools)
+    }
 }
 
 /// The error of a failed command, as observers of the operation see it.

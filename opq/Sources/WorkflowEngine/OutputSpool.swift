@@ -2,36 +2,50 @@ import Glibc
 import Synchronization
 import SystemPackage
 
-/// A temporary file that holds the output of an operation until the output is shown.
+/// The output of a command until it is shown, in the order in which the command wrote it.
 ///
-/// The command writes both its standard output and its standard error to the file, so their order is kept. The file has no
-/// name in the directory for temporary files. Output takes no memory in this process, and the size of the output is limited
-/// by the free space of the directory. The system deletes the file when the last process closes it.
+/// A short output stays in memory. Beyond ``memoryLimit``, this process writes the output to a temporary file that has no
+/// name in its directory. The command itself writes to a pipe. With a file, `> /dev/stderr` in the command would discard the
+/// earlier output, and the limit of file sizes would apply to output.
 public final class OutputSpool: Sendable {
-    /// The open file to which the command writes.
-    let file: FileDescriptor
+    /// The number of bytes that are kept in memory before a file holds the output.
+    static let memoryLimit = 64 * 1024
+    /// The number of bytes that are kept in memory if no file can hold them because of the limit of file sizes.
+    static let largestMemory = 64 * 1024 * 1024
+
+    fileprivate struct State {
+        var file: FileDescriptor?
+        /// The number of bytes in the file, which precede those in `memory`.
+        var fileCount = 0
+        var memory: [UInt8] = []
+        var isLost = false
+        /// Whether the file has reached the limit of file sizes.
+        var isFileFull = false
+    }
+
     private let directory: SpoolDirectory
-    private let fullCount: Int
+    private let state = Mutex(State())
 
-    fileprivate init(file: FileDescriptor, in directory: SpoolDirectory) {
-        self.file = file
-        self.directory = directory
-        fullCount = directory.fullCount
-    }
+    init(in directory: SpoolDirectory) { self.directory = directory }
 
-    deinit {
-        // Closing the file frees its space. Other commands that run now would then miss that the directory was full.
-        directory.noteIfFull(file)
-        try? file.close()
-    }
+    deinit { state.withLock { try? $0.file?.close() } }
 
-    /// Whether the directory was full at some time since the spool was created, so that output may be lost.
-    ///
-    /// The command received the write error but may have ignored it. The check does not notice space that other programs used
-    /// and freed in the meantime.
-    var mayHaveLostOutput: Bool {
-        directory.noteIfFull(file)
-        return directory.fullCount != fullCount
+    /// Whether a part of the output found no space.
+    var hasLostOutput: Bool { state.withLock(\.isLost) }
+
+    /// Adds output. Only one thread adds, and no thread adds after the end of the command.
+    func append(_ bytes: UnsafeRawBufferPointer) {
+        state.withLock { state in
+            guard !state.isLost else { return }
+            if state.memory.count + bytes.count <= Self.memoryLimit, state.file == nil {
+                return state.memory.append(contentsOf: bytes)
+            }
+            if !state.isFileFull {
+                if state.file == nil { state.open(in: directory) }
+                if !state.memory.isEmpty { state.moveMemoryToFile() }
+            }
+            state.write(bytes)
+        }
     }
 
     /// Passes the output to `body` from the start, in chunks of at most 64 KiB.
@@ -45,30 +59,81 @@ public final class OutputSpool: Sendable {
     ///
     /// - Throws: `Errno`.
     public func tail(byteCount: Int) throws -> [UInt8] {
-        let size = try file.seek(offset: 0, from: .end)
+        let count = state.withLock { $0.fileCount + $0.memory.count }
         var tail: [UInt8] = []
-        try read(from: max(size - Int64(byteCount), 0)) { tail += $0 }
-        return tail.suffix(byteCount)
+        try read(from: max(count - byteCount, 0)) { tail += $0 }
+        return tail
     }
 
-    private func read(from start: Int64, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        var offset = start
-        try withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 16) { chunk in
-            while true {
-                let count = try file.read(fromAbsoluteOffset: offset, into: chunk)
-                if count == 0 { return }
-                offset += Int64(count)
-                try body(UnsafeRawBufferPointer(rebasing: chunk[..<count]))
+    private func read(from start: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        // The command has ended, so the state does not change meanwhile.
+        let (file, fileCount, memory) = state.withLock { ($0.file, $0.fileCount, $0.memory) }
+        if let file, start < fileCount {
+            var offset = start
+            try withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 16) { chunk in
+                while offset < fileCount {
+                    let count = try file.read(fromAbsoluteOffset: Int64(offset), into: chunk)
+                    if count == 0 { return }
+                    offset += count
+                    try body(UnsafeRawBufferPointer(rebasing: chunk[..<count]))
+                }
+            }
+        }
+        try memory.withUnsafeBytes { bytes in
+            var rest = bytes.dropFirst(max(start - fileCount, 0))
+            while !rest.isEmpty {
+                try body(UnsafeRawBufferPointer(rebasing: rest.prefix(64 * 1024)))
+                rest = rest.dropFirst(64 * 1024)
             }
         }
     }
 }
 
-/// The directory for temporary files, which contains the spools of a run.
+extension OutputSpool.State {
+    fileprivate mutating func open(in directory: SpoolDirectory) {
+        do {
+            file = try directory.makeFile()
+        } catch {
+            // Without a descriptor or a folder, the output stays in memory, as far as the memory limit permits.
+            isFileFull = true
+        }
+    }
+
+    fileprivate mutating func moveMemoryToFile() {
+        let held = memory
+        memory = []
+        held.withUnsafeBytes { write($0) }
+    }
+
+    fileprivate mutating func write(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while !rest.isEmpty, !isFileFull, let file {
+            do {
+                let count = try file.write(UnsafeRawBufferPointer(rebasing: rest))
+                fileCount += count
+                rest = rest.dropFirst(count)
+            } catch Errno.interrupted {
+                continue
+            } catch Errno.fileTooLarge {
+                isFileFull = true
+            } catch {
+                isLost = true
+                return
+            }
+        }
+        guard !rest.isEmpty else { return }
+        if memory.count + rest.count > OutputSpool.largestMemory {
+            isLost = true
+        } else {
+            memory.append(contentsOf: rest)
+        }
+    }
+}
+
+/// The directory for temporary files, which contains the files of spools.
 final class SpoolDirectory: Sendable {
     /// The path of the directory: the value of `TMPDIR`, or `/tmp`.
     let path: String
-    private let full = Atomic<Int>(0)
     private let takesNameless = Atomic(true)
 
     /// Creates a directory object for `path`, or for the default path if `path` is `nil`.
@@ -76,25 +141,26 @@ final class SpoolDirectory: Sendable {
         self.path = path ?? getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     }
 
-    /// Opens an empty spool.
+    /// Returns an empty spool.
+    func makeSpool() -> OutputSpool { OutputSpool(in: self) }
+
+    /// Opens an empty file for writing and reading.
     ///
     /// - Throws: `Shortage` if a resource is short, or `StartFailure` if the file cannot be created for another reason.
-    func makeSpool() throws -> OutputSpool {
+    func makeFile() throws -> FileDescriptor {
         let descriptor = openNameless() ?? openNamed()
         guard descriptor >= 0 else {
             if let shortage = Shortage(errno, directory: path) { throw shortage }
             throw StartFailure(text: "cannot make a temporary file in '\(path)': \(errorText(errno))")
         }
-        return OutputSpool(file: FileDescriptor(rawValue: descriptor), in: self)
+        return FileDescriptor(rawValue: descriptor)
     }
 
     /// Opens a file that never has a name. Returns `nil` if the file system does not support such files.
-    ///
-    /// The file is opened for appending, so each process writes after the output of the others.
     private func openNameless() -> Int32? {
         guard takesNameless.load(ordering: .relaxed) else { return nil }
         // The value of O_TMPFILE, whose macro Swift does not import because it combines two flags.
-        let descriptor = open(path, 0o20_000_000 | O_DIRECTORY | O_RDWR | O_APPEND | O_CLOEXEC | O_EXCL, 0o600)
+        let descriptor = open(path, 0o20_000_000 | O_DIRECTORY | O_RDWR | O_CLOEXEC | O_EXCL, 0o600)
         guard descriptor < 0, errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL else { return descriptor }
         takesNameless.store(false, ordering: .relaxed)
         return nil
@@ -102,29 +168,8 @@ final class SpoolDirectory: Sendable {
 
     private func openNamed() -> Int32 {
         let name = "\(path)/opq-\(UInt64.random(in: .min ... .max))"
-        let descriptor = open(name, O_CREAT | O_EXCL | O_RDWR | O_APPEND | O_CLOEXEC, 0o600)
+        let descriptor = open(name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         if descriptor >= 0 { unlink(name) }
         return descriptor
-    }
-
-    /// The number of times that the directory was found full.
-    fileprivate var fullCount: Int { full.load(ordering: .relaxed) }
-
-    /// Increments the count if the file system of `file` has no space left.
-    fileprivate func noteIfFull(_ file: FileDescriptor) {
-        var space = statvfs()
-        // File systems without a size limit report 0 blocks.
-        guard fstatvfs(file.rawValue, &space) == 0, space.f_blocks > 0 else { return }
-        let free = geteuid() == 0 ? space.f_bfree : space.f_bavail
-        guard UInt64(free) * UInt64(space.f_frsize) < 64 * 1024, !takesPage(file) else { return }
-        full.add(1, ordering: .relaxed)
-    }
-
-    /// Whether the file can grow by one page. The file's size is unchanged afterwards.
-    private func takesPage(_ file: FileDescriptor) -> Bool {
-        guard let size = try? file.seek(offset: 0, from: .end) else { return true }
-        defer { ftruncate(file.rawValue, off_t(size)) }
-        let page = [UInt8](repeating: 0, count: 4096)
-        return (try? page.withUnsafeBytes { try file.write($0) }) == page.count
     }
 }

@@ -33,6 +33,7 @@ final class RunLedger: Sendable {
     private let events = OperationQueue()
     private let handler: @Sendable (RunEvent) -> Bool
     private let failsFast: Bool
+    private let reportsStarts: Bool
     private let shortages = Mutex<[Shortage]>([])
     private let cancellation = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -40,11 +41,16 @@ final class RunLedger: Sendable {
     ///
     /// - Parameters:
     ///   - failsFast: Whether a failure cancels the run.
+    ///   - reportsStarts: Whether the handler receives the starts of operations.
     ///   - handler: A function that receives every event. If the function returns `false`, the run is cancelled.
-    init(operationCount: Int, failsFast: Bool, handler: @escaping @Sendable (RunEvent) -> Bool) {
+    init(
+        operationCount: Int, failsFast: Bool, reportsStarts: Bool = true,
+        handler: @escaping @Sendable (RunEvent) -> Bool
+    ) {
         state = Mutex(State(conclusions: Array(repeating: nil, count: operationCount)))
         events.maxConcurrentOperationCount = 1
         self.failsFast = failsFast
+        self.reportsStarts = reportsStarts
         self.handler = handler
     }
 
@@ -70,8 +76,9 @@ final class RunLedger: Sendable {
         }
     }
 
-    /// Passes the start of an operation to the handler.
+    /// Passes the start of an operation to the handler, if the handler receives starts.
     func start(_ operation: PlannedOperation) {
+        guard reportsStarts else { return }
         events.addOperation { self.notify(.started(operation)) }
     }
 

@@ -1,10 +1,12 @@
 import CProcess
 import Dispatch
 import Operations
+import SystemPackage
 
 /// The system resources that a run acquires before it begins.
 struct RunStart {
-    /// The number of threads that a run needs: those of the scheduler, one that prints, and one that draws the status.
+    /// The number of threads that a run needs beside those of its queues: those of the scheduler, one that prints, and one that
+    /// draws the status.
     private static let threads = 6
 
     /// The watch that waits for the commands.
@@ -14,6 +16,8 @@ struct RunStart {
     /// A requirement that limits the number of running commands to the number of available descriptors. `nil` if the
     /// concurrency limits of the queues are small enough.
     let requirement: OperationRequirement?
+    /// The number of commands that may run at the same time. No queue needs a higher limit.
+    let commands: Int
 
     /// Acquires the resources that a run of the plan needs.
     ///
@@ -25,14 +29,15 @@ struct RunStart {
         }
         // The plan's operation count limits the number of commands, so the process's own limits need not be raised further.
         let most = min(total, plan.operations.count)
-        let commands = try options.commands ?? Self.commands(atMost: most)
+        let limits = plan.queues.map { $0.concurrency(jobs: options.jobs) }
+        commands = try options.commands ?? Self.commands(atMost: most, limits: limits)
         let pool = ResourcePool(["commands": commands])
         requirement = most > commands ? .units(1, of: "commands", in: pool) : nil
         do {
-            watch = try ProcessWatch()
+            watch = try ProcessWatch(adoptsOrphans: options.adoptsOrphans)
             do {
                 try Self.checkThreads()
-                _ = try spools.makeSpool()
+                try spools.makeFile().close()
             } catch {
                 watch.send(.stop)
                 throw error
@@ -47,13 +52,13 @@ struct RunStart {
     /// Returns the number of commands that the system's limits allow to run at the same time.
     ///
     /// - Throws: `RunFailure` if the limits allow no command.
-    private static func commands(atMost most: Int) throws(RunFailure) -> Int {
+    private static func commands(atMost most: Int, limits: [Int]) throws(RunFailure) -> Int {
         let descriptors = DescriptorBudget.ofThisProcess(for: most)
         guard descriptors.commands > 0 else {
             throw RunFailure(
                 description: "\(Shortage.descriptors.text); a run needs at least \(descriptors.leastLimit)")
         }
-        let processes = ProcessBudget.ofThisProcess(for: min(descriptors.commands, most), threads: threads + 1)
+        let processes = ProcessBudget.ofThisProcess(threads: threads + 1, limits: limits, most: most)
         return min(descriptors.commands, processes?.commands ?? .max)
     }
 
@@ -79,6 +84,6 @@ extension QueueDescription {
     /// is `nil`.
     func concurrency(jobs: Int?) -> Int { concurrency ?? jobs ?? Self.processors }
 
-    /// The number of processors that this process may use.
-    private static let processors = Int(cprocess_processors())
+    /// The number of processors that this process may use, by its affinity and by the quota of its control group.
+    private static let processors = min(Int(cprocess_processors()), ControlGroups.current.processors ?? .max)
 }

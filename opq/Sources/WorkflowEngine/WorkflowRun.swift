@@ -12,6 +12,11 @@ public struct RunOptions: Sendable {
     /// The number of commands that may run at the same time in all queues together. `nil` stands for the number that the
     /// system's limits of descriptors and processes allow.
     public var commands: Int?
+    /// Whether the handler of the run receives the starts of operations.
+    public var reportsStarts = true
+    /// Whether this process becomes the parent of orphans of commands. It reaps them, and ends them when the run is cancelled.
+    /// All children that this process starts must belong to the run then.
+    public var adoptsOrphans = false
 
     /// Creates options for a run.
     public init(jobs: Int? = nil, failsFast: Bool = false) {
@@ -43,7 +48,8 @@ public final class WorkflowRun: Sendable {
     private let ledger: RunLedger
     private let queues: [String: OperationQueue]
     private let operations: [CommandOperation]
-    private let watch: ProcessWatch
+    private let shell: CommandShell
+    private var watch: ProcessWatch { shell.watch }
 
     /// Returns an object that observes the progress of the run until the object is released.
     ///
@@ -64,13 +70,19 @@ public final class WorkflowRun: Sendable {
     /// - Throws: `RunFailure` if the system has too few descriptors, threads or temporary space for a run.
     public init(_ plan: WorkflowPlan, options: RunOptions, handler: @escaping @Sendable (RunEvent) -> Bool) throws {
         let ledger = RunLedger(
-            operationCount: plan.operations.count, failsFast: options.failsFast, handler: handler)
+            operationCount: plan.operations.count, failsFast: options.failsFast, reportsStarts: options.reportsStarts,
+            handler: handler)
         self.plan = plan
         self.ledger = ledger
         let start = try RunStart(plan, options: options)
-        watch = start.watch
-        queues = Dictionary(uniqueKeysWithValues: plan.queues.map { ($0.name, OperationQueue($0, jobs: options.jobs)) })
+        queues = Dictionary(
+            uniqueKeysWithValues: plan.queues.map { queue in
+                // A queue may have as many threads as operations, and a thread counts as a process.
+                let limit = min(queue.concurrency(jobs: options.jobs), start.commands)
+                return (queue.name, OperationQueue(queue, limit: limit))
+            })
         let shell = CommandShell(ledger: ledger, watch: start.watch, spools: start.spools)
+        self.shell = shell
         operations = plan.operations.indices.map { CommandOperation($0, of: plan, shell: shell) }
         if let requirement = start.requirement {
             for operation in operations { operation.addRequirement(requirement) }
@@ -90,22 +102,26 @@ public final class WorkflowRun: Sendable {
         let processorTime = Duration.processorTimeOfChildren
         for queue in queues.values { queue.isSuspended = false }
         for queue in queues.values { queue.waitUntilAllOperationsAreFinished() }
+        waitForWatch { .awaitOrphans($0) }
         return RunResult(
             conclusions: ledger.allConclusions(of: plan.operations), wallTime: clock.now - start,
             processorTime: .processorTimeOfChildren - processorTime)
     }
 
-    /// Cancels the operations that have not started, and sends `SIGTERM` to running commands. Commands that still run after
+    /// Cancels the operations that have not started, and sends a signal to running commands. Commands that still run after
     /// ``ProcessGroup/grace`` are killed.
     ///
     /// ``run()`` returns when the last command has ended.
-    public func cancel() {
+    public func cancel(by signal: Int32 = 15) {
+        shell.stopSignal = signal
+        watch.send(.endOrphans(signal: signal))
         for queue in queues.values { queue.cancelAllOperations() }
     }
 
     /// Cancels the run, and kills the running commands at once.
     public func kill() {
         cancel()
+        watch.send(.endOrphans(signal: SIGKILL))
         for operation in operations { operation.kill() }
     }
 
@@ -159,11 +175,11 @@ public final class WorkflowRun: Sendable {
 }
 
 extension OperationQueue {
-    /// Creates a suspended queue from a description. `jobs` is the concurrency limit if the description sets none.
-    fileprivate convenience init(_ description: QueueDescription, jobs: Int?) {
+    /// Creates a suspended queue from a description.
+    fileprivate convenience init(_ description: QueueDescription, limit: Int) {
         self.init()
         name = description.name
-        maxConcurrentOperationCount = description.concurrency(jobs: jobs)
+        maxConcurrentOperationCount = limit
         qualityOfService = description.quality.qualityOfService
         // The queue chooses the first operation by priority, so all operations must be in the queue before it starts one.
         isSuspended = true

@@ -2,23 +2,21 @@ import Glibc
 import Synchronization
 import WorkflowEngine
 
-/// A handler of the signals with which a user ends or stops this process.
+/// A handler of the signals with which a user ends or stops this process. `SignalPolicy` decides the reactions.
 ///
-/// The first `SIGINT`, `SIGTERM` or `SIGHUP` cancels the run. The second kills the commands, and the third ends the process
-/// at once. `SIGQUIT` kills the commands. `SIGTSTP` stops the commands and then this process. A signal that was ignored at
-/// the start stays ignored.
-///
-/// One thread waits for all signals and does nothing else, so no lock and no full pipe delays the handling of a signal.
+/// A signal that was ignored at the start stays ignored. One thread waits for all signals and does nothing else, so no lock
+/// and no full pipe delays the handling of a signal.
 final class Interruption: Sendable {
-    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
-
     private let run: WorkflowRun
     /// A function that announces the cancellation. The thread of the signals calls it, so it must not block.
     private let announce: @Sendable () -> Void
-    private let count = Atomic<Int>(0)
+    private let received = Atomic<Int32>(0)
 
-    /// Whether a signal that ends the run has arrived.
-    var hasHappened: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
+    /// The first signal that ended the run. `nil` if none has arrived.
+    var signal: Int32? {
+        let signal = received.load(ordering: .sequentiallyConsistent)
+        return signal == 0 ? nil : signal
+    }
 
     /// Blocks the signals in the calling thread. Call this method before another thread starts, because new threads inherit
     /// the signal mask.
@@ -27,11 +25,11 @@ final class Interruption: Sendable {
         pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// The ``signals`` that this process did not inherit as ignored.
+    /// The signals of the policy that this process did not inherit as ignored.
     private static var handled: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for signal in signals where !isIgnored(signal) { sigaddset(&set, signal) }
+        for signal in SignalPolicy.signals where !isIgnored(signal) { sigaddset(&set, signal) }
         return set
     }
 
@@ -46,20 +44,20 @@ final class Interruption: Sendable {
 
     private func wait() {
         var set = Self.handled
+        var policy = SignalPolicy()
         while true {
             var signal: Int32 = 0
             guard sigwait(&set, &signal) == 0 else { continue }
-            if signal == SIGTSTP {
-                stop()
-                continue
-            }
-            let number = count.add(1, ordering: .sequentiallyConsistent).newValue
-            if number > 2 { takeDefault(of: signal) }
-            if number == 2 || signal == SIGQUIT {
-                run.kill()
-            } else {
+            let reaction = policy.receive(signal, at: .now)
+            received.store(policy.first ?? 0, ordering: .sequentiallyConsistent)
+            switch reaction {
+            case .cancel(let signal):
                 announce()
-                run.cancel()
+                run.cancel(by: signal)
+            case .kill: run.kill()
+            case .end(let signal): endProcess(by: signal)
+            case .stop: stop()
+            case .ignore: break
             }
         }
     }
@@ -72,13 +70,27 @@ final class Interruption: Sendable {
         Interruption.block()
         run.resume()
     }
+}
 
-    private func takeDefault(of number: Int32) {
-        signal(number, SIG_DFL)
-        var set = sigset_t()
-        sigemptyset(&set)
-        sigaddset(&set, number)
-        pthread_sigmask(SIG_UNBLOCK, &set, nil)
-        raise(number)
+/// Ends this process by a signal, so that a shell or a supervisor sees the signal. A shell ends a loop only if the signal
+/// ended the program.
+func endProcess(by signal: Int32) -> Never {
+    // SIGQUIT would write the memory of this process to a file.
+    var none = rlimit()
+    if getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 {
+        none.rlim_cur = 0
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
+    takeDefault(of: signal)
+    // The system does not end the first process of a container by its own signal.
+    exit(128 + signal)
+}
+
+private func takeDefault(of number: Int32) {
+    signal(number, SIG_DFL)
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, number)
+    pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    raise(number)
 }

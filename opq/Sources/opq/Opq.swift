@@ -10,8 +10,8 @@ struct Opq: ParsableCommand {
         abstract: "Run a graph of shell commands on queues with concurrency limits.",
         discussion: """
             Exit status: 0 if all operations succeeded; 1 if one failed or the output could not be written; 2 for bad input, \
-            if nothing can be run, or if a report or trace could not be written; 130 if interrupted. If several apply, 130 wins \
-            over 1, and 1 over 2.
+            if nothing can be run, or if a report or trace could not be written. If several apply, 1 wins over 2. A signal that \
+            ends the run also ends opq, which a shell shows as 130 for Ctrl-C and 143 for SIGTERM.
             """,
         version: "0.1.0",
         subcommands: [RunCommand.self, CheckCommand.self, FetchCommand.self])
@@ -57,6 +57,6 @@ struct Opq: ParsableCommand {
 extension ExitCode {
     /// The exit status for an error in the file or in the command line, or for too few system resources.
     static let badInput = ExitCode(2)
-    /// The exit status of a run that a signal ended.
+    /// The exit status of a fetch that a signal interrupted.
     static let interrupted = ExitCode(130)
 }

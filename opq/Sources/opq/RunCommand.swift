@@ -87,11 +87,15 @@ struct RunCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // If `SIGCHLD` is inherited as ignored, the system discards the exit statuses of commands.
         signal(SIGCHLD, SIG_DFL)
+        // The limit of file sizes would otherwise end opq when the output of a command is long.
+        signal(SIGXFSZ, SIG_IGN)
         // The files are opened while signals still end the process, because opening a pipe without a reader blocks.
         let files = try recordings()
         Interruption.block()
         let outputs = FailedOutputs()
-        let options = RunOptions(jobs: jobs, failsFast: failurePolicy == .failFast)
+        var options = RunOptions(jobs: jobs, failsFast: failurePolicy == .failFast)
+        options.reportsStarts = detail == .verbose
+        options.adoptsOrphans = true
         let run: WorkflowRun
         let interruption: Interruption
         do {
@@ -121,7 +125,7 @@ struct RunCommand: ParsableCommand {
         if let error = printer.failure, error != EPIPE {
             print("opq: cannot write to standard output: \(String(cString: strerror(error)))", to: &standardError)
         }
-        if interruption.hasHappened { throw ExitCode.interrupted }
+        if let signal = interruption.signal { endProcess(by: signal) }
         let isComplete = isPrinted && printer.failure == nil
         if !isComplete || !result.conclusions.allSatisfy({ $0.outcome == .succeeded }) { throw ExitCode.failure }
         if isRecorded.contains(false) { throw ExitCode.badInput }

@@ -2,6 +2,8 @@
 #ifndef C_PROCESS_H
 #define C_PROCESS_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #if defined(__clang__)
@@ -13,17 +15,16 @@
 #define _Nullable
 #endif
 
-/// Starts a program as the leader of a new session in `directory`. A program without a slash is searched in `PATH`. Standard input is empty, and standard output and standard
-/// error go to `output`. All signals have their default actions and are not blocked.
+/// Starts a program as the leader of a new session in `directory`. A program without a slash is searched in the `PATH` of
+/// `environment`. Its standard input is `input`. Its standard output and standard error are `output`. All signals have their
+/// default actions and are not blocked. This process must not change its own actions after the first call.
 ///
-/// Returns 0 or an error number. The same number may come from the change of directory or from the start of the program.
+/// `descriptor` receives a descriptor that becomes readable when the process ends, and that is closed on `exec`. The value is
+/// -1 if the system provides none. Returns 0 or an error number. The same number may come from the change of directory or
+/// from the start of the program.
 int cprocess_spawn(
-    pid_t *identifier, const char *program, char *const _Nullable *_Nonnull arguments,
-    char *const _Nullable *_Nonnull environment, const char *directory, int output);
-
-/// Returns a descriptor that becomes readable when the child process ends, and that is closed on `exec`. Returns -1 and sets
-/// `errno` if the system provides none.
-int cprocess_open(pid_t identifier);
+    pid_t *identifier, int *descriptor, const char *program, char *const _Nullable *_Nonnull arguments,
+    char *const _Nullable *_Nonnull environment, const char *directory, int input, int output);
 
 /// Returns 0 if a child process still runs, 1 if it exited with `status`, and 2 if the signal `status` ended it. Returns -1
 /// and sets `errno` on an error.
@@ -31,8 +32,58 @@ int cprocess_open(pid_t identifier);
 /// The child stays a zombie, so the system does not reuse its identifier or that of its group.
 int cprocess_ended(pid_t identifier, int *status);
 
+/// Reaps a child process that has ended. Returns the same values as `cprocess_ended`.
+int cprocess_reap(pid_t identifier, int *status);
+
+/// Returns the identifier of a child process that has ended and is not reaped, or 0.
+pid_t cprocess_ended_child(void);
+
+/// Makes this process the parent of descendants whose parents end. Returns 0, or -1 and sets `errno`.
+int cprocess_adopt_orphans(void);
+
+/// Returns a descriptor of a process, or -1 and sets `errno`. The descriptor does not refer to a later process with the same
+/// identifier.
+int cprocess_open(pid_t identifier);
+
+/// Sends a signal to the process of a descriptor. Returns 0, or -1 and sets `errno`.
+int cprocess_signal(int descriptor, int signal);
+
 /// Creates a nonblocking pipe whose ends are closed on `exec`. Returns 0, or -1 and sets `errno`.
 int cprocess_pipe(int ends[_Nonnull 2]);
+
+/// Creates a blocking pipe whose ends are closed on `exec`. Returns 0, or -1 and sets `errno`.
+int cprocess_output_pipe(int ends[_Nonnull 2]);
+
+/// Returns the number of bytes that can be read from a pipe now.
+int cprocess_available(int descriptor);
+
+/// An event of a descriptor in a poll set.
+struct cprocess_event {
+    /// The tag with which the descriptor was added.
+    uint64_t tag;
+    /// Whether the descriptor has something to read.
+    bool is_readable;
+    /// Whether all writers have closed the pipe of the descriptor.
+    bool is_at_end;
+};
+
+/// Creates a set of descriptors to wait for. Returns its descriptor, or -1 and sets `errno`.
+int cprocess_poll_set(void);
+
+/// Adds a descriptor to a set until the descriptor is closed. Any thread may add, also while another waits. Returns 0, or -1
+/// and sets `errno`.
+///
+/// Each change of the descriptor is one event. So a reader of a pipe must read until the pipe is empty, or must call
+/// `cprocess_change`.
+int cprocess_add(int set, int descriptor, uint64_t tag);
+
+/// Changes the tag of a descriptor in a set. If the descriptor is readable now, it has an event again. Returns 0, or -1 and sets
+/// `errno`.
+int cprocess_change(int set, int descriptor, uint64_t tag);
+
+/// Waits until descriptors of the set have events, or until `timeout` milliseconds have passed; -1 means no limit. Returns the
+/// number of events, or -1 and sets `errno`.
+int cprocess_wait(int set, struct cprocess_event *events, int count, int timeout);
 
 /// Sets the name of the calling thread. Returns an error number if the name is longer than 15 bytes.
 int cprocess_set_thread_name(const char *name);

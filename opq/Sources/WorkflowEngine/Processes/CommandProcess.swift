@@ -2,7 +2,7 @@ import CProcess
 import Glibc
 import SystemPackage
 
-/// A running shell command, which leads its own session and its own process group.
+/// A running command, which leads its own session and its own process group.
 ///
 /// A command has no terminal, so opening `/dev/tty` fails. In the session of this process, the command's group would not be
 /// in the foreground. `SIGTTIN` or `SIGTTOU` would then stop a command that uses the terminal, and the command would wait
@@ -15,17 +15,18 @@ struct CommandProcess: Sendable {
 
     /// Starts the command of an operation: a program, or the operation's shell if the command needs one.
     ///
-    /// Standard input is empty. Standard output and standard error go to `output`. All signals have their default actions and
-    /// are not blocked. The process has the nice value of the calling thread.
+    /// Standard input is `input`. Standard output and standard error go to `output`. All signals have their default actions
+    /// and are not blocked. The process has the nice value of the calling thread.
     ///
     /// - Throws: `Shortage` if a resource is short, or `StartFailure` if the command cannot start for another reason.
-    init(_ operation: PlannedOperation, output: FileDescriptor) throws {
-        var identifier: pid_t = 0
+    init(_ operation: PlannedOperation, input: FileDescriptor, output: FileDescriptor) throws {
+        var (identifier, descriptor): (pid_t, Int32) = (0, -1)
         var arguments = operation.arguments
         func start() -> Int32 {
             Self.withArguments(arguments, operation.variables) { words, variables in
                 operation.directory.withFileName {
-                    cprocess_spawn(&identifier, words[0]!, words, variables, $0, output.rawValue)
+                    cprocess_spawn(
+                        &identifier, &descriptor, words[0]!, words, variables, $0, input.rawValue, output.rawValue)
                 }
             }
         }
@@ -37,7 +38,7 @@ struct CommandProcess: Sendable {
         }
         guard error == 0 else { throw Self.failure(error, of: operation, program: arguments[0]) }
         self.identifier = identifier
-        let descriptor = cprocess_open(identifier)
+        if descriptor < 0 { descriptor = cprocess_open(identifier) }
         self.descriptor = descriptor < 0 ? nil : FileDescriptor(rawValue: descriptor)
     }
 
@@ -53,22 +54,24 @@ struct CommandProcess: Sendable {
         if value > 0 { setpriority(group, id_t(identifier), getpriority(process, 0) + value) }
     }
 
-    /// Returns how the process ended, or `nil` if it still runs. The system does not reuse the identifier before ``reap()``.
-    func end() -> ProcessEnd? {
+    /// Whether the process has ended. The system does not reuse the identifier before ``reap()``.
+    var hasEnded: Bool {
         var status: Int32 = 0
-        switch cprocess_ended(identifier, &status) {
-        case 0: return nil
-        case 1: return .exit(status)
-        case 2: return .signal(status)
-        default: return .unknown(errorText(errno))
-        }
+        return cprocess_ended(identifier, &status) != 0
     }
 
     /// Releases the identifier of an ended process, and adds the process to the processor time of ended children.
-    func reap() {
+    ///
+    /// - Returns: How the process ended.
+    func reap() -> ProcessEnd {
+        defer { try? descriptor?.close() }
         var status: Int32 = 0
-        while waitpid(identifier, &status, WNOHANG) < 0, errno == EINTR {}
-        try? descriptor?.close()
+        switch cprocess_reap(identifier, &status) {
+        case 1: return .exit(status)
+        case 2: return .signal(status)
+        case 0: return .unknown("the process has not ended")
+        default: return .unknown(errorText(errno))
+        }
     }
 
     private static func failure(_ error: Int32, of operation: PlannedOperation, program: String) -> any Error {
@@ -89,7 +92,7 @@ struct CommandProcess: Sendable {
         return StartFailure(text: "\(program): \(errorText(error))")
     }
 
-    /// Calls `body` with the arguments and the environment in the form that `posix_spawn` requires.
+    /// Calls `body` with the arguments and the environment in the form that the system requires.
     ///
     /// The variables of this process are passed by pointer. Copying hundreds of variables for each command would cost more
     /// than the rest of a start. No code in this process changes the variables.

@@ -2,8 +2,8 @@ import Glibc
 
 /// The number of commands that may run at the same time under the limit of open descriptors.
 struct DescriptorBudget: Equatable {
-    /// The number of descriptors for a running command: its spool, and the descriptor that reports its end.
-    static let perCommand = 2
+    /// The number of descriptors for a running command: the pipe and the file of its output, and one that reports its end.
+    static let perCommand = 3
     /// The number of descriptors for other uses: two to look for processes, one in a starting child, two to write files, and
     /// a reserve.
     static let reserve = 8

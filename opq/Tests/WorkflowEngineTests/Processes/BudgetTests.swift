@@ -4,9 +4,13 @@ import Testing
 @testable import WorkflowEngine
 
 struct BudgetTests {
-    @Test(arguments: [(100, 40, 30, 10), (100, 40, 0, 20), (100, 98, 0, 1), (10, 40, 5, 1)])
-    func `processes limit the number of commands to at least one`(limit: Int, inUse: Int, threads: Int, commands: Int) {
-        #expect(ProcessBudget(limit: limit, inUse: inUse, threads: threads).commands == commands)
+    @Test(arguments: [
+        (60, 7, [20], 13), (60, 0, [20], 15), (8, 7, [4], 1), (0, 7, [4], 1), (60, 7, [2, 20], 12), (900, 7, [20], 20),
+    ])
+    func `processes and the threads of queues limit the number of commands to at least one`(
+        free: Int, threads: Int, limits: [Int], commands: Int
+    ) {
+        #expect(ProcessBudget(free: free, threads: threads, limits: limits, most: 20).commands == commands)
     }
 
     @Test func `the least limit of descriptors is enough for one command, and one less is not`() {
@@ -18,7 +22,7 @@ struct BudgetTests {
     @Test func `the pauses between checks double up to the longest`() {
         var life = ProcessLife(grace: .seconds(2))
         let start = ContinuousClock.now
-        _ = life.leaderEnded(.exit(0), at: start)
+        _ = life.leaderEnded(at: start)
         var now = start
         let pauses = (0..<8).map { _ in
             _ = life.looked(isAlive: true, at: now)

@@ -19,15 +19,24 @@ struct ShellRun {
         let operation = PlannedOperation(
             name: "x", command: command, program: [shell, "-c", command], directory: directory.path, item: item,
             queue: "q")
-        let spool = try SpoolDirectory().makeSpool()
-        let process = try CommandProcess(operation, output: spool.file)
+        var ends: [Int32] = [-1, -1]
+        pipe(&ends)
+        let null = FileDescriptor(rawValue: open("/dev/null", O_RDONLY))
+        let process = try CommandProcess(operation, input: null, output: FileDescriptor(rawValue: ends[1]))
         let limit = ContinuousClock.now + .seconds(10)
-        while process.end() == nil {
+        while !process.hasEnded {
             var ready = pollfd(fd: process.descriptor?.rawValue ?? -1, events: Int16(POLLIN), revents: 0)
             poll(&ready, 1, 10)
             if ContinuousClock.now > limit { ProcessGroup(identifier: process.identifier).kill() }
         }
-        process.reap()
+        _ = process.reap()
+        let spool = SpoolDirectory().makeSpool()
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while case let count = read(ends[0], &chunk, chunk.count), count > 0 {
+            chunk[..<count].withUnsafeBytes { spool.append($0) }
+        }
+        for descriptor in [ends[0], ends[1], null.rawValue] { close(descriptor) }
         return String(decoding: try spool.tail(byteCount: 10_000), as: UTF8.self)
     }
 

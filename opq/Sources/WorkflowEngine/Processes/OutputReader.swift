@@ -1,0 +1,96 @@
+import CProcess
+import Glibc
+import SystemPackage
+
+/// The reading ends of the pipes to which commands write. Only the thread of a `ProcessWatch` uses the object.
+///
+/// A process that has left the session of its command may keep the pipe open after the command has ended. Its later output is
+/// discarded. If the pipe were closed, `SIGPIPE` would end that process.
+final class OutputReader {
+    /// The number of pipes of ended commands that stay open. Beyond that, the oldest one is closed.
+    private static let restLimit = 32
+    /// The number of chunks of 64 KiB that are read for one event.
+    private static let readLimit = 16
+
+    private let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    private var events = [cprocess_event](repeating: cprocess_event(), count: 64)
+    private var rests: [(token: ProcessWatch.Token, pipe: FileDescriptor)] = []
+
+    deinit { chunk.deallocate() }
+
+    /// Waits for events of descriptors, for at most `timeout` milliseconds; -1 means no limit.
+    func wait(in set: FileDescriptor, timeout: Int32) -> ArraySlice<cprocess_event> {
+        let count = cprocess_wait(set.rawValue, &events, Int32(events.count), timeout)
+        return events.prefix(max(Int(count), 0))
+    }
+
+    /// Reads from a pipe that has an event.
+    ///
+    /// - Parameters:
+    ///   - isReadable: Whether the pipe holds output. Otherwise a read could block.
+    ///   - isAtEnd: Whether all writers have closed the pipe.
+    /// - Returns: Whether the pipe has ended and was closed.
+    func read(
+        from pipe: FileDescriptor, of token: ProcessWatch.Token, into spool: OutputSpool?, in set: FileDescriptor,
+        isReadable: Bool, isAtEnd: Bool
+    ) -> Bool {
+        var isEmpty = !isReadable
+        // A command that writes without end must not keep the thread from the others.
+        for _ in 0..<Self.readLimit where !isEmpty {
+            let count = read(from: pipe, into: spool, atMost: chunk.count) ?? 0
+            if count == 0 { return close(pipe) }
+            // A read returns less only if the pipe is empty. A later write is a new event.
+            isEmpty = count < chunk.count || !isAtEnd && cprocess_available(pipe.rawValue) == 0
+        }
+        if isEmpty, isAtEnd { return close(pipe) }
+        if !isEmpty { _ = cprocess_change(set.rawValue, pipe.rawValue, EventTag(token, .output).value) }
+        return false
+    }
+
+    private func close(_ pipe: FileDescriptor) -> Bool {
+        try? pipe.close()
+        return true
+    }
+
+    /// Reads the output that is in the pipe of an ended command. If another process still has the pipe open, its later output
+    /// is discarded.
+    func finish(_ pipe: FileDescriptor, of token: ProcessWatch.Token, into spool: OutputSpool?, in set: FileDescriptor)
+    {
+        var left = Int(cprocess_available(pipe.rawValue))
+        while left > 0, let count = read(from: pipe, into: spool, atMost: min(left, chunk.count)), count > 0 {
+            left -= count
+        }
+        guard cprocess_change(set.rawValue, pipe.rawValue, EventTag(token, .rest).value) == 0 else {
+            try? pipe.close()
+            return
+        }
+        rests.append((token, pipe))
+        if rests.count > Self.restLimit { try? rests.removeFirst().pipe.close() }
+    }
+
+    /// Discards output of an ended command.
+    func discardRest(of token: ProcessWatch.Token, in set: FileDescriptor, isReadable: Bool) {
+        guard let index = rests.firstIndex(where: { $0.token == token }) else { return }
+        let pipe = rests[index].pipe
+        if isReadable, let count = read(from: pipe, into: nil, atMost: chunk.count), count > 0 {
+            _ = cprocess_change(set.rawValue, pipe.rawValue, EventTag(token, .rest).value)
+            return
+        }
+        try? pipe.close()
+        rests.remove(at: index)
+    }
+
+    /// Closes the pipes of ended commands.
+    func closeAll() {
+        for rest in rests { try? rest.pipe.close() }
+        rests = []
+    }
+
+    private func read(from pipe: FileDescriptor, into spool: OutputSpool?, atMost limit: Int) -> Int? {
+        guard let count = try? pipe.read(into: UnsafeMutableRawBufferPointer(rebasing: chunk[..<limit])) else {
+            return nil
+        }
+        if count > 0 { spool?.append(UnsafeRawBufferPointer(rebasing: chunk[..<count])) }
+        return count
+    }
+}
