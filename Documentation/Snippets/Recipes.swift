@@ -1,7 +1,10 @@
 import Operations
 import OperationsTesting
 
-struct Page: Sendable { let host = "" }
+struct Page: Sendable {
+    let host = ""
+    let name = ""
+}
 struct Network: Sendable { func get(_ page: Page) async throws -> Int { 0 } }
 struct Database: Sendable { func insert(_ rows: [Int]) async throws {} }
 struct Gallery { func show(_ thumbnail: Any) {} }

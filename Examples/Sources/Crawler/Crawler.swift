@@ -39,7 +39,8 @@ actor Network {
 
         var (sizes, failures) = ([Int](), [String: Int]())
         let results = queue.results(
-            of: pages, atMost: 32, limitKey: \.host, timeout: .seconds(5), deadline: .now + .seconds(30), retry: retry
+            of: pages, atMost: 32, name: \.name, limitKey: \.host, timeout: .seconds(5), deadline: .now + .seconds(30),
+            retry: retry
         ) { try await network.get($0) }
         for await page in results {
             switch page.result {
