@@ -5,6 +5,7 @@ Each function that has mutations gets one body for each of them: `if mutated(1) 
 
 from swift_source import function_bodies
 
+RECORD_SIZE = 4096
 SWITCH = """#if canImport(Darwin)
 import Darwin
 #else
@@ -13,8 +14,18 @@ import Glibc
 
 let chosenMutant: Int32 = getenv("OPERATIONS_MUTANT").map { atoi($0) } ?? 0
 
-@usableFromInline func mutated(_ number: Int32) -> Bool { chosenMutant == number }
-"""
+/// A byte for each mutation: 1 if its function was called. In a file, because a test may end the process.
+nonisolated(unsafe) let calledMutants: UnsafeMutablePointer<UInt8>? = {
+    guard let path = getenv("OPERATIONS_MUTANT_CALLS") else { return nil }
+    let memory = mmap(nil, %d, PROT_READ | PROT_WRITE, MAP_SHARED, open(path, O_RDWR), 0)
+    return memory == MAP_FAILED ? nil : memory?.assumingMemoryBound(to: UInt8.self)
+}()
+
+@usableFromInline func mutated(_ number: Int32) -> Bool {
+    calledMutants?[Int(number)] = 1
+    return chosenMutant == number
+}
+""" % RECORD_SIZE
 
 
 def with_mutants(text, mutants):

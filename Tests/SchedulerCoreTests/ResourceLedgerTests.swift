@@ -35,6 +35,47 @@ import Testing
         }
     }
 
+    @Test func `only a claimant that has requested and holds nothing waits`() {
+        var ledger = Ledger()
+        let memory = ledger.addResource(capacity: 1)
+        expectGranted(&ledger, 1, [Need(1, of: memory)])
+        expectWaits(&ledger, 2, [Need(1, of: memory)])
+        #expect([1, 2, 3].map { ledger.isWaiting($0) } == [false, true, false])
+        #expect(ledger.entryCount(of: memory) == 2)
+    }
+
+    @Test func `a claimant that no longer needs a resource blocks no other in its line`() {
+        var ledger = Ledger()
+        let (memory, name) = (ledger.addResource(capacity: 1), ledger.addResource(capacity: 1))
+        expectGranted(&ledger, 1, [Need(1, of: memory)])
+        expectGranted(&ledger, 2, [Need(1, of: name)])
+        expectWaits(&ledger, 3, [Need(1, of: memory), Need(1, of: name)])
+        expectWaits(&ledger, 3, [Need(1, of: name)])
+        expectWaits(&ledger, 4, [Need(1, of: memory)])
+        expect(ledger.withdraw(1), [4])
+    }
+
+    @Test func `in a lane that gives way the first claimant comes first`() {
+        var ledger = Ledger()
+        let (memory, lane) = (ledger.addResource(capacity: 2), Ledger.Lane(queue: 1))
+        expectGranted(&ledger, 1, [Need(1, of: memory)])
+        #expect(!ledger.request(2, [Need(2, of: memory)], lane: lane, givesWay: true).isGranted)
+        #expect(!ledger.request(3, [Need(1, of: memory)], lane: lane).isGranted)
+        expectGranted(&ledger, 4, [Need(1, of: memory)])
+    }
+
+    @Test func `claimants that have left leave no entries, although one waits all the time`() {
+        var ledger = Ledger()
+        let memory = ledger.addResource(capacity: 1)
+        expectGranted(&ledger, 1, [Need(1, of: memory)])
+        expectWaits(&ledger, 2, [Need(1, of: memory)])
+        for claimant in 3..<1000 {
+            expectWaits(&ledger, claimant, [Need(1, of: memory)])
+            expect(ledger.withdraw(claimant), [])
+        }
+        #expect(ledger.entryCount(of: memory) < 100)
+    }
+
     @Test(arguments: [0, 1, 2]) func `a claimant whose need exceeds a lowered capacity blocks no other resource`(
         ahead: Int
     ) {

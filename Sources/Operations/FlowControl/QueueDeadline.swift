@@ -26,18 +26,6 @@ extension OperationQueue {
         guard hooks.load()?.deadline.withLock({ $0 }) === deadline else { return }
         for operation in listed() { operation.giveUp(OperationTimeout.deadline) }
     }
-
-    /// Ends an operation that was added after the deadline, or while the queue was shut down. Called when the queue lists the
-    /// operation: either this thread sees the end, or the end finds the operation.
-    @inline(never)
-    final func endIfTooLate(_ operation: Operation) {
-        guard let hooks = hooks.load(), !operation.word.lifecycle.contains(.unlisted) else { return }
-        if hooks.deadline.withLock({ $0 })?.isOver == true {
-            operation.giveUp(OperationTimeout.deadline)
-        } else if isShutDown {
-            operation.giveUp(OperationError.queueShutDown(queue: label))
-        }
-    }
 }
 
 /// The deadline of a queue, and the task that waits for it.

@@ -1,3 +1,4 @@
+import SchedulerCore
 import Synchronization
 
 // A full queue is load, and a queue that was shut down is the end of a program. Neither is misuse, so a call that cannot throw ends
@@ -9,6 +10,18 @@ extension OperationQueue {
         guard error.isRefusal else { error.stop() }
         if ownHooks.refusals.add(operations.count, ordering: .relaxed).oldValue == 0 { Log.warning(error.description) }
         for operation in operations { operation.endRefused(by: self, error) }
+    }
+
+    /// Ends an operation that was added after the deadline, or while the queue was shut down. Called when the queue lists the
+    /// operation: either this thread sees the end, or the end finds the operation.
+    @inline(never)
+    final func endIfTooLate(_ operation: Operation) {
+        guard let hooks = hooks.load(), !operation.word.lifecycle.contains(.unlisted) else { return }
+        if hooks.deadline.withLock({ $0 })?.isOver == true {
+            operation.giveUp(OperationTimeout.deadline)
+        } else if isShutDown {
+            operation.giveUp(OperationError.queueShutDown(queue: label))
+        }
     }
 
     /// The number of operations that the queue has refused, because it was full or shut down. The log has a line for the first one.

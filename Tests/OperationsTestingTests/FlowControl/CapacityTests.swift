@@ -297,6 +297,13 @@ import Testing
         let (login, page) = (BlockOperation {}, BlockOperation {})
         (login.name, page.name) = ("login", "page")
         page.addDependency(login)
+        // A part of a task has no place, so its end frees none.
+        let (begun, gate) = (AsyncGate(), Gate())
+        let part = Task(executorPreference: queue) {
+            begun.open()
+            gate.pass()
+        }
+        await begun.pass()
         queue.addOperation(page)
         #expect(queue.explain(login).reasons == [.inNoQueue])
         let adding = Task { try await queue.addOperationWaitingForCapacity(login) }
@@ -306,6 +313,8 @@ import Testing
         #expect(queue.explain(page).reasons == [.dependency(a), .cycle([c, a, b, c])])
         #expect(queue.stallReport() != nil)
         queue.setCapacity(2)
+        gate.open()
+        await part.value
         try await adding.value
         await queue.waitUntilAllOperationsAreFinished()
         #expect(login.isFinished && page.isFinished)

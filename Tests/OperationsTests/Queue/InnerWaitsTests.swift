@@ -66,6 +66,30 @@ import Glibc
         #expect(watched.reports.count == 1)
     }
 
+    @Test
+    func `a wait for a queue is a stall if one operation of the queue waits for it, although another one executes`() {
+        let (a, b) = (OperationQueue(name: "a"), OperationQueue(name: "b"))
+        for queue in [a, b] { queue.stallDelay = .zero }
+        let (begun, release) = (Gate(2), Gate())
+        let waiter = BlockOperation(name: "waiter") {
+            begun.meet()
+            b.waitUntilAllOperationsAreFinished()
+        }
+        let late = BlockOperation(name: "late") {}
+        late.addDependency(waiter)
+        b.addOperation {
+            begun.meet()
+            release.pass()
+        }
+        b.addOperation(late)
+        a.addOperation(waiter)
+        until { a.stallReport() != nil }
+        #expect(a.explain(waiter).reasons.contains(.awaitsQueue("b")))
+        late.removeDependency(waiter)
+        release.open()
+        for queue in [a, b] { queue.waitUntilAllOperationsAreFinished() }
+    }
+
     @Test(arguments: [false, true])
     func `serial queues whose operations wait for each other are a stall of both`(waitsForQueue: Bool) {
         let (a, b) = (watched("a", width: 1), watched("b", width: 1))

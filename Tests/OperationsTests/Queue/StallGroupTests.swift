@@ -48,6 +48,27 @@ import Testing
         group.waitUntilFinished()
     }
 
+    @Test func `a group with a child that cannot continue names it, although another child executes`() {
+        let (group, queue, reports, _) = watchedGroup()
+        queue.stallDelay = .zero
+        let (child, began, mayEnd) = (Operation(named: "child"), Gate(), Gate())
+        child.addDependency(Operation(named: "forgotten"))
+        group.addChild(child)
+        let other = BlockOperation {
+            began.open()
+            mayEnd.pass()
+        }
+        group.addChild(other)
+        queue.addOperation(group)
+        began.pass()
+        #expect(queue.explain(group).reasons == [.executing, .child("Operation 'child'")])
+        mayEnd.open()
+        other.waitUntilFinished()
+        child.cancel()
+        group.waitUntilFinished()
+        #expect(reports.entries.isEmpty)
+    }
+
     @Test func `children that wait for each other are reported as the children of their group`() {
         let (group, queue, reports, reported) = watchedGroup()
         let (a, b) = (Operation(named: "a"), Operation(named: "b"))

@@ -21,6 +21,58 @@ import Testing
         observer.clear()
     }
 
+    /// Rule N3: one path for all, so that a cycle of 100,000 operations has a report.
+    @Test(arguments: [32, 33]) func `a path begins with its own operation in a cycle of up to 32`(length: Int) {
+        let queue = OperationQueue(name: "work")
+        queue.stallDelay = .zero
+        let operations = (0..<length).map { Operation(named: "\($0)") }
+        for i in 0..<length { operations[i].addDependency(operations[(i + 1) % length]) }
+        queue.addOperations(operations, waitUntilFinished: false)
+        let starts = operations.map { operation -> String? in
+            guard case .cycle(let path) = queue.explain(operation).reasons.last else { return nil }
+            #expect(path.count == length + 1)
+            return path.first
+        }
+        let reported = (queue.stallReport()?.blocked ?? []).map { explanation -> String? in
+            guard case .cycle(let path) = explanation.reasons.last else { return nil }
+            return path.first
+        }
+        #expect(Set(reported).count == (length == 32 ? 32 : 1))
+        #expect(length == 33 || starts == operations.map(\.queueTestLabel))
+        queue.cancelAllOperations()
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Rule N3.
+    @Test func `the holders of a barrier are listed in the order added`() {
+        let queue = OperationQueue(name: "work")
+        queue.isSuspended = true
+        let (operations, behind) = (["1", "2", "3"].map { Operation(named: $0) }, Operation(named: "behind"))
+        // The ready and the waiting operations of a queue are in different lists.
+        operations[1].addDependency(Operation(named: "forgotten"))
+        queue.addOperations(operations, waitUntilFinished: false)
+        queue.addBarrierBlock {}
+        queue.addOperation(behind)
+        let holders = operations.map { WaitingReason.Holder(operation: $0.queueTestLabel, executionTime: nil) }
+        #expect(queue.explain(behind).reasons == [.queueSuspended(queue: "work"), .barrier(heldBy: holders)])
+        queue.cancelAllOperations()
+        queue.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Rule N3.
+    @Test func `of two operations the one that waits for no other is the root`() {
+        let queue = OperationQueue(name: "work")
+        queue.stallDelay = .zero
+        let (first, second) = (Held(), Operation(named: "second"))
+        second.addDependency(first)
+        queue.addOperations([first, second], waitUntilFinished: false)
+        #expect(queue.stallReport()?.root?.operation == first.queueTestLabel)
+        queue.cancelAllOperations()
+        first.letGo(announcing: true)
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
     /// Rule N3.
     @Test func `the text of a report has each cycle once`() {
         let queue = OperationQueue(name: "work")
