@@ -17,8 +17,8 @@ public struct RateLimit: Sendable, Equatable {
     ///
     /// The call stops the process if `count` or `burst` is below 1, or the period is not above zero.
     ///
-    /// - Parameter burst: The largest number of permits that are kept, and given at once after a pause and at the beginning. nil
-    ///   for as many as arrive in 10 ms, and at least 1: 1 at 100 permits in a second, 10 at 1,000.
+    /// - Parameter burst: The largest number of permits that are kept, and given at once after a pause and at the beginning. The
+    ///   default, nil, is the number that arrives in 10 ms, at least 1: for 100 permits in a second 1, for 1,000 permits 10.
     public static func tokenBucket(
         _ count: Int, per period: Duration, burst: Int? = nil
     ) -> RateLimit {
