@@ -158,6 +158,49 @@ check 'large outputs are not mixed' test "$(tr -s xy < out | grep -c '^[xy]$')" 
 (ulimit -v 4000000 && timeout 60 "$opq" run output.yml > out 2> err)
 check 'much output takes no memory' test "$(wc -c < out)" -gt 200000000
 
+mkdir -p folder/below
+cat > folder/opq.yml << 'END'
+vars: { mode: debug }
+operations:
+  prepare: { run: 'echo {mode} in $(basename "$PWD")' }
+  compile: { each: [a, b c], run: "echo '<'{item}'>'", after: prepare }
+  link: { run: echo linked, after: compile }
+END
+(cd folder/below && timeout 60 "$opq" run 'compile[b c]' > out 2> err)
+check 'a target of the default file above runs with what it needs' grep -q '^2 succeeded' folder/below/out
+check 'its commands run in the folder of the file' grep -qx 'debug in folder' folder/below/out
+check 'an item of a target arrives' grep -qx '<b c>' folder/below/out
+status 0 run folder/opq.yml --set mode=release prepare
+check 'a variable is set' grep -qx 'release in folder' out
+status 0 run folder/opq.yml --list
+check 'the list has families with their sizes' grep -q '^compile (2)  echo' out
+status 0 run folder/opq.yml --only link
+check 'only runs one operation' grep -q '^1 succeeded' out
+status 0 run folder/opq.yml --from compile
+check 'from runs what comes after' grep -q '^3 succeeded' out
+status 2 run folder/opq.yml complie
+check 'an unknown target is reported' grep -qx "opq: unknown operation 'complie'; did you mean 'compile'?" err
+status 2 run folder/opq.yml --set mod=x
+check 'an unknown variable is reported' grep -q "the file declares no variable 'mod'; did you mean 'mode'?" err
+status 2 run
+check 'a missing default file is reported' grep -q 'there is no opq.yml or opq.yaml, here or in a folder above' err
+status 2 run good.yml --report=
+check 'an option without a value is an error' grep -qx 'opq: --report= has no value' err
+status 2 run good.yml --report failing.yml
+check 'a report does not overwrite another workflow' grep -q 'would overwrite a workflow' err
+status 2 run ''
+printf 'operations: { where: { run: pwd } }' > where.yml
+for path in /dev/stdin /dev/fd/0 /proc/self/fd/0; do
+    status 0 run "$path" < where.yml
+    check "the commands of $path run in the current folder" grep -qx "$(pwd -P)" out
+done
+status 0 schema
+check 'the schema is JSON' grep -q '"additionalProperties": false' out
+mkdir first && (cd first && touch a.txt && timeout 60 "$opq" init > out 2> err && timeout 60 "$opq" run > out 2> err)
+check 'the first workflow runs' grep -q '^3 succeeded' first/out
+(cd first && timeout 60 "$opq" init > out 2> err)
+check 'a workflow is not overwritten' test $? -eq 2
+
 items=$(seq -s ', ' 4000)
 cat > families.yml << END
 operations:

@@ -9,6 +9,10 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var workflow: WorkflowArgument
 
+    func validate() throws {
+        if let name = workflow.names.first { throw ValidationError("check takes a file only, found '\(name)'.") }
+    }
+
     func run() throws {
         try printLine("\(workflow.file.visible): \(try workflow.plan().census)")
     }

@@ -14,10 +14,16 @@ struct Opq: ParsableCommand {
             ends the run also ends opq, which a shell shows as 130 for Ctrl-C and 143 for SIGTERM.
             """,
         version: "0.1.0",
-        subcommands: [RunCommand.self, CheckCommand.self, FetchCommand.self])
+        subcommands: [
+            RunCommand.self, CheckCommand.self, InitCommand.self, SchemaCommand.self, FetchCommand.self,
+        ])
 
     static func main() {
         openStandardStreams()
+        if let option = CommandLine.arguments.prefix(while: { $0 != "--" }).first(where: \.isOptionWithoutValue) {
+            print("opq: \(option) has no value".visible, to: &standardError)
+            Glibc.exit(ExitCode.badInput.rawValue)
+        }
         if let mistake = mistakenSubcommand(CommandLine.arguments.dropFirst().first ?? "") {
             print(mistake, to: &standardError)
             Glibc.exit(ExitCode.badInput.rawValue)
@@ -59,4 +65,11 @@ extension ExitCode {
     static let badInput = ExitCode(2)
     /// The exit status of a fetch that a signal interrupted.
     static let interrupted = ExitCode(130)
+}
+
+extension String {
+    /// Whether the argument is an option that ends in `=`. The argument parser would take it for an empty value.
+    fileprivate var isOptionWithoutValue: Bool {
+        hasPrefix("--") && hasSuffix("=") && firstIndex(of: "=") == index(before: endIndex)
+    }
 }

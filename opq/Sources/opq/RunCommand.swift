@@ -27,6 +27,11 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var workflow: WorkflowArgument
 
+    @OptionGroup var selection: SelectionOptions
+
+    @Flag(help: "List the operations and families, and run no command.")
+    var list = false
+
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
         help: "The concurrency limit of queues without 'concurrency' in the file. (default: the number of processors)")
@@ -51,6 +56,10 @@ struct RunCommand: ParsableCommand {
     var report: String?
 
     func validate() throws {
+        for (option, path) in [("--report", report), ("--trace", trace)] {
+            guard let path, path.hasSuffix(".yml") || path.hasSuffix(".yaml") else { continue }
+            throw ValidationError("\(option) would overwrite a workflow: '\(path)' must not end in .yml or .yaml.")
+        }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
         if let jobs, jobs < 1 { throw ValidationError("--jobs must be 1 or more, found \(jobs).") }
     }
@@ -77,7 +86,11 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        let plan = try workflow.plan()
+        let plan = try selection.plan(of: workflow)
+        if list {
+            for line in plan.listing { try printLine(line) }
+            return
+        }
         let isTerminal = isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
         if dryRun { return try printCommands(of: plan, escaped: isTerminal) }
         let isColoured = isTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)

@@ -42,6 +42,10 @@ public struct WorkflowFile: Sendable {
     /// Checks `text` as the contents of a file in the directory `base`.
     init(_ text: String, base: String, variables: [String: String] = [:], sources: ItemSources = ItemSources()) {
         let parser = WorkflowParser(text)
+        guard parser.isYAML else {
+            self.init(plan: nil, diagnostics: parser.diagnostics.inFileOrder)
+            return
+        }
         var planner = WorkflowPlanner(parser.workflow, base: base, variables: variables, sources: sources)
         let plan = planner.plan()
         var all = parser.diagnostics

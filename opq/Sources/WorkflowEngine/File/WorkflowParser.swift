@@ -13,6 +13,8 @@ struct WorkflowParser {
     private(set) var workflow = Workflow()
     /// The errors in the text.
     var diagnostics = Diagnostics()
+    /// Whether the text is YAML.
+    private(set) var isYAML = false
     /// The number of entries that merge keys may still add. Aliases of aliases could add exponentially many.
     var mergesLeft = 1_000_000
 
@@ -28,6 +30,7 @@ struct WorkflowParser {
             diagnostics.report(error)
             return
         }
+        isYAML = true
         guard let root = document.root else {
             report("the workflow is empty", at: start, remedy: "give it operations:")
             return

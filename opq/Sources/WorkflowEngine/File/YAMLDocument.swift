@@ -146,16 +146,47 @@ private struct YAMLComposer {
                 return Diagnostic("invalid YAML: lists and maps are nested too deeply", at: position)
             }
             let context = parser.pointee.context.map { String(cString: $0) + ", " } ?? ""
-            // The usual cause is a command that contains a brace, in a map in braces.
-            let isWithinBrackets = problem.hasSuffix("',' or '}'") || problem.hasSuffix("',' or ']'")
+            if isTab(at: Int(parser.pointee.problem_mark.index)) {
+                return Diagnostic(
+                    "line \(position.line) is indented by a tab", at: position, remedy: "YAML permits spaces only")
+            }
             return Diagnostic(
-                "invalid YAML: \(context)\(problem)", at: position,
-                remedy: isWithinBrackets ? "put a value that holds {, }, [, ] or a comma in quotes" : nil)
+                "invalid YAML: \(context)\(problem)", at: position, remedy: Self.remedy(for: problem))
         case YAML_READER_ERROR:
             return Diagnostic("invalid YAML: \(problem)", at: place(of: Int(parser.pointee.problem_offset)))
         default:
             return Diagnostic("invalid YAML: \(problem)", at: SourcePosition(line: 1, column: 1, file: file))
         }
+    }
+
+    /// Returns the fix for the usual cause of a problem, which is a command without quotes.
+    private static func remedy(for problem: String) -> String? {
+        if problem.hasSuffix("',' or '}'") || problem.hasSuffix("',' or ']'") {
+            return "put a value that holds {, }, [, ], a comma, or a colon before a space in quotes"
+        }
+        if problem.hasPrefix("mapping values are not allowed") {
+            return "put a value that holds a colon before a space in quotes"
+        }
+        let beginnings = [
+            "did not find expected key", "found character that cannot start", "did not find expected alphabetic",
+        ]
+        return beginnings.contains(where: problem.hasPrefix) ? "put the whole value in quotes" : nil
+    }
+
+    /// Whether the character at an index, counted in characters, is a tab in the indentation of its line.
+    private func isTab(at index: Int) -> Bool {
+        // A byte whose highest bits are 10 continues a character.
+        var left = index
+        var offset = 0
+        while offset < text.count, left > 0 || text[offset] & 0xC0 == 0x80 {
+            if text[offset] & 0xC0 != 0x80 { left -= 1 }
+            offset += 1
+        }
+        // The problem is at the tab, or at the first character after it.
+        let before = text[..<min(offset + 1, text.count)]
+        let line = before[(before.dropLast().lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)...]
+        let blanks = line.prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        return blanks.contains(UInt8(ascii: "\t")) && line.count - blanks.count <= 1
     }
 
     private func place(of offset: Int) -> SourcePosition {

@@ -171,7 +171,7 @@ struct SyntaxTests {
                 .contains("invalid YAML: lists and maps are nested too deeply") == true)
         #expect(
             complaints(about: "operations:\n  a: { run: tar xzf {item} }").first?
-                .hasSuffix("; put a value that holds {, }, [, ] or a comma in quotes") == true)
+                .hasSuffix("; put a value that holds {, }, [, ], a comma, or a colon before a space in quotes") == true)
     }
 
     @Test func `thousands of duplicate keys are reported in one pass`() {
