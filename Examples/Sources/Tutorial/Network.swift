@@ -7,7 +7,8 @@ struct Page: Sendable {
 
 enum NetworkError: Error { case notFound, busy }
 
-/// Four hosts. Pages 1 to 100 always answer. Of 101 to 200, some do not exist, and some are busy at first. Page 201 hangs.
+/// Four hosts. Pages 1 to 100 always answer. Of 101 to 200, some do not exist, and some are busy at
+/// first. Page 201 hangs.
 actor Network {
     static let pages = (1...201).map { Page(host: "host \($0 % 4)", number: $0) }
 
@@ -22,8 +23,10 @@ actor Network {
         mostRequests = max(mostRequests, open.values.reduce(0, +))
         mostRequestsOfOneHost = max(mostRequestsOfOneHost, open[page.host]!)
         try await Task.sleep(for: page.number == 201 ? .seconds(3600) : .milliseconds(5))
-        if page.number > 100, page.number % 10 == 0 { throw NetworkError.notFound }
-        if page.number > 100, page.number % 10 == 3, requests[page.number] == 1 { throw NetworkError.busy }
-        return page.number * 10
+        switch page.number % 10 {
+        case 0 where page.number > 100: throw NetworkError.notFound
+        case 3 where page.number > 100 && requests[page.number] == 1: throw NetworkError.busy
+        default: return page.number * 10
+        }
     }
 }
