@@ -11,7 +11,16 @@ final class BarrierBlock: Operation, @unchecked Sendable {
         word.insert([.barrier, .unlisted])
     }
 
-    override func main() { block.take()?() }
+    override func main() {
+        noteForLongRunning(.starts)
+        block.take()?()
+        noteForLongRunning(.hasFinished)
+    }
+
+    /// Other watchers see operations only.
+    private func noteForLongRunning(_ step: QueueStep) {
+        queue?._withUnsafeGuaranteedRef { $0.longRunningWatch }?.operation(self, did: step)
+    }
 }
 
 extension OperationQueue {

@@ -6,6 +6,7 @@ extension OperationQueue {
     /// A queue cannot know whether an operation that runs will end, so it is part of no stall report. This report has the time since
     /// its start, the operation or queue that its code awaits, and the number of operations that wait for it. The time includes
     /// waits of the operation and pauses, and excludes the time that the machine sleeps. A group and a retry count as one operation.
+    /// Barriers are reported as well.
     ///
     /// A queue with this setting pays about as much for each operation as a queue with a watcher of events. A queue of a manual
     /// executor reports nothing, because its time is not that of the system.
@@ -21,7 +22,7 @@ extension OperationQueue {
             if let old { removeWatcher(old) }
             guard let new else { return }
             addWatcher(new)
-            new.addRunning(members().filter { !$0.word.lifecycle.contains(.unlisted) })
+            new.addRunning(members().filter { !$0.word.lifecycle.isPartOfTask })
         }
     }
 
@@ -35,6 +36,8 @@ extension OperationQueue {
         }
     }
 
+    final var longRunningWatch: LongRunningWatch? { hooks.load()?.longRunning.withLock { $0.watch } }
+
     fileprivate func report(longRunning operation: Operation) {
         let explanation = explain(operation)
         guard explanation.reasons.contains(.executing) else { return }
@@ -42,6 +45,10 @@ extension OperationQueue {
         if let handler = longRunningHandler { return handler(explanation) }
         Log.warning("queue '\(readName() ?? "")' has a long-running operation: \(explanation)")
     }
+}
+
+extension Lifecycle {
+    fileprivate var isPartOfTask: Bool { contains(.unlisted) && !contains(.barrier) }
 }
 
 private func replace<Value>(_ value: inout Value, by new: Value) -> Value {

@@ -44,6 +44,23 @@ import Testing
         #expect(report.executionTime! >= .zero && report.reasons == [.executing])
     }
 
+    @Test(arguments: [false, true]) func `a barrier that executes for too long is reported once`(isSetLater: Bool) {
+        let watched = Watched(delay: isSetLater ? nil : .milliseconds(10))
+        let (begun, mayEnd) = (Gate(), Gate())
+        watched.queue.addBarrierBlock {
+            begun.open()
+            mayEnd.pass()
+        }
+        begun.pass()
+        if isSetLater { watched.queue.longRunningDelay = .milliseconds(10) }
+        watched.arrived.pass()
+        mayEnd.open()
+        watched.queue.addBarrierBlock {}
+        watched.queue.waitUntilAllOperationsAreFinished()
+        StallObserver.letTimersPass()
+        #expect(watched.reports.entries.map { $0.operation.hasPrefix("BarrierBlock") } == [true])
+    }
+
     @Test func `operations that end in time are not reported, however many, and leave nothing`() {
         let watched = Watched(delay: .seconds(1000))
         for _ in 0..<Stress.rounds(100_000, least: 5000) { watched.queue.addOperation {} }
