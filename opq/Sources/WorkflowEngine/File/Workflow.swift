@@ -1,5 +1,13 @@
 /// The contents of a workflow file, before families are expanded and names are resolved.
 struct Workflow: Sendable {
+    /// A file of the workflow.
+    struct Origin: Sendable {
+        /// The directory to which the paths in the file are relative.
+        var base: String
+        /// The shell of the commands in the file.
+        var shell: Shell?
+    }
+
     var name: String?
     var variables: [(name: String, value: Located<String>)] = []
     var environment: [(name: String, value: Located<String>)] = []
@@ -10,6 +18,8 @@ struct Workflow: Sendable {
     var settings = WorkflowSettings()
     var queues: [QueueDescription] = []
     var operations: [OperationDescription] = []
+    /// The workflow file, and the files that it includes.
+    var origins: [Origin] = []
 }
 
 /// The description of a queue in a workflow file.
@@ -70,6 +80,8 @@ struct OperationDescription: Sendable {
     var directory: Located<String>?
     var environment: [(name: String, value: Located<String>)] = []
     var isBarrier = false
+    /// The index of the file in ``Workflow/origins``.
+    var origin = 0
     /// The items of a family; `nil` for a single operation.
     var family: FamilyDescription?
     private var rare: RareBox?

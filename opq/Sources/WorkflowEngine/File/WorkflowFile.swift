@@ -33,24 +33,30 @@ public struct WorkflowFile: Sendable {
     /// `directory`.
     public init(in file: FileDescriptor, directory: String = ".", variables: [String: String] = [:]) {
         do {
-            self.init(try Self.text(of: file), base: directory, variables: variables)
+            self.init(try Self.text(of: file), base: directory, variables: variables, identity: file.identity)
         } catch {
             self.init(plan: nil, diagnostics: [error])
         }
     }
 
     /// Checks `text` as the contents of a file in the directory `base`.
-    init(_ text: String, base: String, variables: [String: String] = [:], sources: ItemSources = ItemSources()) {
-        let parser = WorkflowParser(text)
-        guard parser.isYAML else {
-            self.init(plan: nil, diagnostics: parser.diagnostics.inFileOrder)
+    ///
+    /// - Parameter identity: The identity of the file, which no included file includes again.
+    init(
+        _ text: String, base: String, variables: [String: String] = [:], sources: ItemSources = ItemSources(),
+        identity: [UInt64]? = nil
+    ) {
+        let loader = WorkflowLoader(text, base: base, identity: identity)
+        var all = loader.diagnostics
+        guard loader.isYAML else {
+            self.init(plan: nil, diagnostics: loader.named(all.inFileOrder))
             return
         }
-        var planner = WorkflowPlanner(parser.workflow, base: base, variables: variables, sources: sources)
+        var planner = WorkflowPlanner(
+            loader.workflow, base: base, variables: variables, sources: sources, environment: loader.environment)
         let plan = planner.plan()
-        var all = parser.diagnostics
         for diagnostic in planner.diagnostics.inFileOrder { all.report(diagnostic) }
-        self.init(plan: all.hasErrors ? nil : plan, diagnostics: all.inFileOrder)
+        self.init(plan: all.hasErrors ? nil : plan, diagnostics: loader.named(all.inFileOrder))
     }
 
     private init(plan: WorkflowPlan?, diagnostics: [Diagnostic]) {
@@ -68,7 +74,8 @@ public struct WorkflowFile: Sendable {
         return parts.first == "proc" && parts.count >= 4 && parts[parts.count - 2] == "fd" && isNumber
     }
 
-    private static func text(of file: FileDescriptor) throws(Diagnostic) -> String {
+    /// Returns the text of a file, from the current offset to the end.
+    static func text(of file: FileDescriptor) throws(Diagnostic) -> String {
         let bytes: [UInt8]
         do {
             bytes = try file.readToEnd()
@@ -86,6 +93,12 @@ public struct WorkflowFile: Sendable {
 }
 
 extension FileDescriptor {
+    /// The device and the number of the file. `nil` if the system does not know them.
+    var identity: [UInt64]? {
+        var status = Glibc.stat()
+        return fstat(rawValue, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
+    }
+
     /// Whether the descriptor refers to a regular file.
     fileprivate var isRegular: Bool {
         var status = Glibc.stat()

@@ -6,7 +6,7 @@ struct WorkflowParser {
     /// The keys whose effect is missing. The parser refuses them, because a key without its effect would mislead.
     static let pending: Set<String> = [
         "inputs", "outputs", "depfile", "keepOutputs", "timeout", "grace", "retries", "when", "mayFail", "resources",
-        "rate", "exclusive", "terminal", "capture", "secrets", "jobserver", "slurm", "dotenv",
+        "rate", "exclusive", "terminal", "capture", "secrets", "jobserver", "slurm",
     ]
 
     /// The valid part of the workflow.
@@ -52,8 +52,7 @@ struct WorkflowParser {
         case "environment": workflow.environment = environment(in: entry)
         case "dotenv": workflow.environmentFiles = environmentFiles(in: entry)
         case "secrets": workflow.settings.secrets = strings(in: entry).map(\.value)
-        case "include":
-            report("'include' in the workflow has no effect yet", at: entry.key.position, remedy: "leave it out")
+        case "include": workflow.includes = strings(in: entry)
         case "shell": workflow.shell = shell(in: entry)
         case "grace": workflow.settings.grace = duration(in: entry) ?? workflow.settings.grace
         case "resources": workflow.settings.resources = amounts(in: entry)

@@ -9,8 +9,8 @@ extension WorkflowPlanner {
         { checkPlaceholders(in: field, description, names: names) }
         guard case .text(let run) = description.run else { return }
         let template = Template(run.value, names: names)
-        let shell = description.hasSettings ? description.settings.shell ?? workflow.shell : workflow.shell
-        if let shell, !shell.value.isPOSIX, let placeholder = template.placeholders.first {
+        let shell = description.settings.shell?.value ?? shell(of: description)
+        if !shell.isPOSIX, let placeholder = template.placeholders.first {
             diagnostics.report(
                 "'{\(placeholder)}' in a command for another program than a shell", at: run.position,
                 remedy: "read the environment variable \(Item.variable(of: placeholder)), or give run a list")

@@ -59,7 +59,7 @@ extension WorkflowPlanner {
             let template = Template(directory.value, names: variableNames)
             return template.placeholders.allSatisfy { values[$0] != nil } ? template.text { values[$0] } : nil
         }
-        let place = path(of: directory)
+        let place = path(of: directory, for: description)
         var paths: [String] = []
         for source in family.sources {
             let text = Located(

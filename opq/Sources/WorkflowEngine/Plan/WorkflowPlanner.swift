@@ -156,7 +156,8 @@ struct WorkflowPlanner {
         let queue = description.queue.map { located($0) }
         let operation = PlannedOperation(
             name: item.map { "\(name)[\($0.path)]" } ?? name, family: name, command: text, program: program,
-            directory: path(of: description.directory.map { filled($0.value) }), environment: environment, item: item,
+            directory: path(of: description.directory.map { filled($0.value) }, for: description),
+            environment: environment, item: item,
             queue: self.queue(queue), priority: priority(description.priority.map { located($0) }),
             isBarrier: description.isBarrier, settings: settings(of: description, filled: filled))
         checkLengths(of: operation, description)
@@ -166,7 +167,7 @@ struct WorkflowPlanner {
     }
 
     private mutating func settings(of description: OperationDescription, filled: (String) -> String) -> SettingsBox {
-        let ofFile = workflow.shell?.value ?? .standard
+        let ofFile = shell(of: description)
         guard description.hasSettings else {
             if let box = boxes[ofFile] { return box }
             var settings = OperationSettings()
@@ -186,8 +187,14 @@ struct WorkflowPlanner {
         return SettingsBox(settings)
     }
 
-    /// Returns the path of a directory that the file names.
-    func path(of directory: String?) -> String {
+    /// Returns the shell of the file that describes an operation.
+    func shell(of description: OperationDescription) -> Shell {
+        (workflow.origins.isEmpty ? workflow.shell?.value : workflow.origins[description.origin].shell) ?? .standard
+    }
+
+    /// Returns the path of a directory that an operation names.
+    func path(of directory: String?, for description: OperationDescription) -> String {
+        let base = workflow.origins.isEmpty ? base : workflow.origins[description.origin].base
         guard let directory, !directory.isEmpty else { return base }
         return directory.hasPrefix("/") ? directory : base == "." ? directory : "\(base)/\(directory)"
     }
