@@ -47,7 +47,8 @@ final class QueueDeadline: Sendable {
         // Weak: the end of the queue ends the task.
         let timer = Task(executorPreference: queue.executorBeside) { [weak queue, weak self, sleep] in
             do { try await sleep() } catch { return }
-            guard let self, let queue, self.end() else { return }
+            guard let self, let queue else { return }
+            self.end()
             queue.deadlineIsOver(self)
         }
         let isNeeded = state.withLock { state in
@@ -58,13 +59,7 @@ final class QueueDeadline: Sendable {
         if !isNeeded { timer.cancel() }
     }
 
-    private func end() -> Bool {
-        state.withLock { state in
-            if case .replaced = state { return false }
-            state = .over
-            return true
-        }
-    }
+    private func end() { state.withLock { $0 = .over } }
 
     var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
 

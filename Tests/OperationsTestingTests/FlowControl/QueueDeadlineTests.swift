@@ -57,6 +57,16 @@ import Testing
         #expect(clock.sleeperCount == 0)
     }
 
+    @Test func `the release of a queue ends the wait for its deadline`() {
+        var queue: OperationQueue? = executor.makeQueue()
+        queue?.setDeadline(deadline(1000), clock: clock)
+        executor.runUntilIdle()
+        #expect(clock.sleeperCount == 1)
+        queue = nil
+        executor.runUntilIdle()
+        #expect(clock.sleeperCount == 0)
+    }
+
     @Test func `each operation that is added while the time ends either finishes or fails`() {
         for _ in 0..<Stress.rounds(50) {
             let queue = OperationQueue()

@@ -18,6 +18,26 @@ import Testing
                 == [1, 3, 9, 27, 30].map { .seconds($0) })
     }
 
+    @Test func `a delay may be zero`() {
+        for backoff in [
+            RetryPolicy.Backoff.constant(.zero), .linear(.zero, cap: .zero), .exponential(.zero, cap: .zero),
+        ] {
+            #expect(RetryPolicy(retries: 1, backoff: backoff).delay(beforeRetry: 1) == .zero)
+        }
+    }
+
+    @Test func `an attempt that fails after a cancellation of its task is the last, and its error is thrown`() async {
+        struct Failed: Error {}
+        let policy = RetryPolicy(retries: 3, backoff: .constant(.seconds(1000)))
+        let task = Task {
+            try await policy.run { _ in
+                withUnsafeCurrentTask { $0?.cancel() }
+                throw Failed()
+            }
+        }
+        await #expect(throws: Failed.self) { try await task.value }
+    }
+
     @Test func `very many retries do not overflow`() throws {
         for backoff in [
             RetryPolicy.Backoff.exponential(.seconds(1), cap: .seconds(3600)),

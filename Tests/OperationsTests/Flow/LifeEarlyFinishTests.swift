@@ -21,6 +21,25 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
     }
 }
 
+/// Ends inside `start()`, and then runs other code.
+private final class Lingering: Operations.Operation, @unchecked Sendable {
+    private let isOver = Atomic(false)
+    private let code: @Sendable () throws(OperationError) -> Void
+    let error = Guarded<OperationError?>(nil)
+
+    init(_ code: @escaping @Sendable () throws(OperationError) -> Void) { self.code = code }
+
+    override var isAsynchronous: Bool { true }
+    override var isFinished: Bool { isOver.load(ordering: .acquiring) }
+
+    override func start() {
+        willChangeValue(forKey: "isFinished")
+        isOver.store(true, ordering: .releasing)
+        didChangeValue(forKey: "isFinished")
+        do { try code() } catch { self.error.withLock { $0 = error } }
+    }
+}
+
 /// Rule L10: the system survives operations that finish before their queue started them.
 @Suite(.timeLimit(.minutes(5)), .tags(.threads)) struct LifeEarlyFinishTests {
     /// Adds the operation, lets it finish early, and expects the results that the rule requires.
@@ -44,6 +63,24 @@ private final class Wavering: CountingOperation, @unchecked Sendable {
         dependent.waitUntilFinished()
         queue.waitUntilAllOperationsAreFinished()
         #expect(dependent.runCount == 1)
+    }
+
+    /// Rules L10, M8: it holds the only slot of its queue no longer.
+    @Test(arguments: [false, true])
+    func `after its end an operation may wait for others of its serial queue, and for all`(waitsForAll: Bool) {
+        let (queue, other, done) = (OperationQueue.serial(), CountingOperation(), Gate())
+        let lingering = Lingering { () throws(OperationError) in
+            defer { done.open() }
+            if waitsForAll {
+                try queue.tryWaitUntilAllOperationsAreFinished()
+            } else {
+                try other.tryWaitUntilFinished()
+            }
+        }
+        queue.addOperations([lingering, other], waitUntilFinished: false)
+        done.pass()
+        queue.waitUntilAllOperationsAreFinished()
+        #expect(lingering.error.withLock { $0 } == nil && other.runCount == 1)
     }
 
     /// Rule L10.

@@ -61,11 +61,30 @@ import Testing
         #expect(watched.reports.entries.map { $0.operation.hasPrefix("BarrierBlock") } == [true])
     }
 
+    @Test func `the largest delay never ends`() {
+        let watched = Watched(delay: .seconds(Int64.max))
+        let (long, begun, mayEnd) = block("long")
+        watched.queue.addOperation(long)
+        begun.pass()
+        StallObserver.letTimersPass()
+        mayEnd.open()
+        watched.queue.waitUntilAllOperationsAreFinished()
+        #expect(watched.reports.entries.isEmpty)
+    }
+
     @Test func `operations that end in time are not reported, however many, and leave nothing`() {
         let watched = Watched(delay: .seconds(1000))
         for _ in 0..<Stress.rounds(100_000, least: 5000) { watched.queue.addOperation {} }
         watched.queue.waitUntilAllOperationsAreFinished()
         #expect(watched.reports.entries.isEmpty)
+        func last() -> Weak {
+            let operation = BlockOperation {}
+            watched.queue.addOperation(operation)
+            watched.queue.waitUntilAllOperationsAreFinished()
+            return Weak(operation)
+        }
+        let weak = last()
+        until { weak.isGone }
     }
 
     @Test func `a delay that is set, shortened or removed applies to operations that execute`() {

@@ -24,6 +24,21 @@ import Testing
         await #expect(throws: OperationError.self) { try await queue.mapResults([1], atMost: 0) { $0 } }
     }
 
+    @Test func `as many operations as the limit permits run at a time`() async throws {
+        let queue = OperationQueue()
+        let (count, all) = (Guarded(0), AsyncGate())
+        let body = { @Sendable (_: Int) in
+            if count.withLock({
+                $0 += 1; return $0 % 3
+            }) == 0 {
+                all.open()
+            }
+            await all.pass()
+        }
+        _ = try await queue.mapResults(0..<3, atMost: 3, body)
+        _ = try await queue.map(0..<3, atMost: 3, body)
+    }
+
     @Test func `an operation has the name of its element`() async throws {
         let queue = OperationQueue()
         let names = Guarded([String?]())

@@ -45,6 +45,10 @@ import Testing
             "waits for a slot of queue 'q' (limit 1), taken by a0 for 2.5 s"
         ),
         (
+            .slot(queue: "q", limit: 4, heldBy: holders(4)),
+            "waits for a slot of queue 'q' (limit 4), taken by a0 for 2.5 s, a1 for 2.5 s, a2 for 2.5 s and 1 more"
+        ),
+        (
             .slot(queue: "q", limit: 5, heldBy: holders(5)),
             "waits for a slot of queue 'q' (limit 5), taken by a0 for 2.5 s, a1 for 2.5 s, a2 for 2.5 s and 2 more"
         ),
