@@ -11,6 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -184,6 +185,12 @@ int cprocess_processors(void) {
     // The call fails on a machine with more processors than the set can hold. Then all online processors are counted.
     if (sched_getaffinity(0, sizeof set, &set)) return (int)sysconf(_SC_NPROCESSORS_ONLN);
     return CPU_COUNT(&set);
+}
+
+long long cprocess_time_of_children(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_CHILDREN, &usage)) return 0;
+    return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000LL + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
 }
 
 int cprocess_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }

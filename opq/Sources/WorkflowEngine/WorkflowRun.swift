@@ -1,3 +1,4 @@
+import CProcess
 import Dispatch
 import Glibc
 import Operations
@@ -200,11 +201,5 @@ extension Quality {
 
 extension Duration {
     /// The processor time of all ended child processes and of their children.
-    fileprivate static var processorTimeOfChildren: Duration {
-        var usage = rusage()
-        getrusage(RUSAGE_CHILDREN.rawValue, &usage)
-        return [usage.ru_utime, usage.ru_stime].reduce(.zero) {
-            $0 + .seconds($1.tv_sec) + .microseconds($1.tv_usec)
-        }
-    }
+    fileprivate static var processorTimeOfChildren: Duration { .microseconds(cprocess_time_of_children()) }
 }

@@ -91,6 +91,9 @@ int cprocess_set_thread_name(const char *name);
 /// Returns the number of processors that this process may use.
 int cprocess_processors(void);
 
+/// Returns the processor time of all ended child processes and of their children, in microseconds.
+long long cprocess_time_of_children(void);
+
 #if defined(__clang__)
 #pragma clang assume_nonnull end
 #pragma clang diagnostic pop

@@ -56,7 +56,7 @@ extension WorkflowParser {
         var merged: [YAMLNode] = []
         let pairs = node.mapping ?? []
         entries.reserveCapacity(pairs.count)
-        var names = NameList()
+        var names = NameList(count: pairs.count)
         for pair in pairs {
             let position = pair.key.position
             if pair.key.isMergeKey {
@@ -165,18 +165,19 @@ extension YAMLNode {
 /// The names in a map. A short list is searched faster than a set is filled.
 private struct NameList {
     private var places: [String: SourcePosition] = [:]
+    private let count: Int
+
+    /// Creates a list for a map with a number of keys.
+    init(count: Int) { self.count = count }
 
     /// Adds a name to the names of `entries`. Returns the first place of a name that is among them.
     mutating func insert(_ name: String, at position: SourcePosition, among entries: [WorkflowParser.Entry])
         -> SourcePosition?
     {
-        if entries.count < 8 { return entries.first { $0.key.value == name }?.key.position }
-        if places.isEmpty {
-            places.reserveCapacity(entries.count * 2)
-            for entry in entries where places[entry.key.value] == nil { places[entry.key.value] = entry.key.position }
-        }
-        let first = places[name]
-        if first == nil { places[name] = position }
+        if count <= 8 { return entries.first { $0.key.value == name }?.key.position }
+        if places.isEmpty { places.reserveCapacity(count) }
+        guard let first = places.updateValue(position, forKey: name) else { return nil }
+        places[name] = first
         return first
     }
 }

@@ -51,6 +51,11 @@ struct ExecutionOrder {
     /// The links of families lead through joins, whose indices follow those of the operations. A join waits for all members
     /// of a family, and the operations that come after the family wait for the join.
     init(_ operations: [PlannedOperation], barriers: BarrierOrder) {
+        // Barriers wait for earlier operations only. If `after` does so too, which is usual, the order of the file is possible.
+        if operations.indices.allSatisfy({ index in operations[index].awaited.allSatisfy { $0.upperBound <= index } }) {
+            possible = Array(operations.indices)
+            return
+        }
         let families = Array(Set(operations.lazy.flatMap(\.awaited).filter { $0.count > 1 }))
         let joins = Dictionary(uniqueKeysWithValues: zip(families, operations.count...))
         var links = operations.indices.map { index in

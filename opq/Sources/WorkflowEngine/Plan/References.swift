@@ -23,7 +23,14 @@ struct References {
         self.descriptions = descriptions
         self.families = families
         self.unknowable = unknowable
-        indices = Dictionary(drafts.enumerated().map { ($1.operation.name, $0) }) { first, _ in first }
+        // A file without references needs no names.
+        guard drafts.contains(where: { !$0.references.isEmpty }) else {
+            indices = [:]
+            return
+        }
+        var indices = [String: Int](minimumCapacity: drafts.count)
+        for index in drafts.indices.reversed() { indices[drafts[index].operation.name] = index }
+        self.indices = indices
     }
 
     /// Returns the operations and families on which the operation at `index` depends, with the places of their references.

@@ -70,16 +70,15 @@ struct WorkflowPlanner {
             queues.append(QueueDescription(name: QueueDescription.defaultName))
         }
         let positions = resolveReferences()
-        let operations = drafts.map(\.operation)
+        var operations = drafts.map(\.operation)
         let barriers = BarrierOrder(operations)
         let order = ExecutionOrder(operations, barriers: barriers)
         report(order.cycles, positions: positions)
-        var planned = operations
-        for index in planned.indices where barriers.ahead[index] != nil {
-            planned[index].barrierAhead = barriers.ahead[index]
+        for index in operations.indices where barriers.ahead[index] != nil {
+            operations[index].barrierAhead = barriers.ahead[index]
         }
         return WorkflowPlan(
-            name: workflow.name, queues: queues, operations: planned, possibleOrder: order.possible,
+            name: workflow.name, queues: queues, operations: operations, possibleOrder: order.possible,
             describedCount: workflow.operations.count, hasFamilies: !families.isEmpty, settings: workflow.settings,
             directory: base)
     }

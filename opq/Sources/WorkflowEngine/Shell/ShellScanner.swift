@@ -211,7 +211,7 @@ struct ShellScanner {
         case (.parameter, UInt8(ascii: "\"")), (.arithmetic, UInt8(ascii: "\"")): frames.append(.quotationMarks)
         case (.parameter, UInt8(ascii: "'")):
             // Between quotation marks, an apostrophe in `${…}` is plain text in most shells.
-            if !frames.dropLast().contains(.quotationMarks) { frames.append(.apostrophes) }
+            if !isBetweenQuotationMarks { frames.append(.apostrophes) }
         case (.arithmetic(let depth), UInt8(ascii: "(")): top = .arithmetic(depth + 1)
         case (.arithmetic(let depth), UInt8(ascii: ")")):
             if depth > 1 {
@@ -223,6 +223,18 @@ struct ShellScanner {
         case (.quotationMarks, _): noteInWord(byte)
         default: break
         }
+    }
+
+    /// Whether quotation marks are open around the innermost constructs that are not commands.
+    private var isBetweenQuotationMarks: Bool {
+        for frame in frames.reversed() {
+            switch frame {
+            case .quotationMarks, .hereDocument: return true
+            case .commands: return false
+            default: continue
+            }
+        }
+        return false
     }
 
     /// Opens the construct that begins with `$` or `` ` ``. Returns whether the byte belongs to such a construct.

@@ -68,7 +68,7 @@ struct ShellTextGenerator {
             "if true; then \(inner)\(end)fi",
             "if { true; } then \(inner)\(end)fi", "! \(inner)", "f() { p \"$1\"; }; f \(word)",
             "cat <<E\na'{item}\"x\n E\nE\n",
-            "cat <<E; p \(word)\n$(p \(word) )\nE\n",
+            "cat <<E; p {item}\n$(p \(self.word(depth: 0)) )\nE\n",
             "cat <<-'E'\n\t it's $x `\n\tE\np \(word)", "cat <<A; cat <<\"B C\"\n{item}x\nA\n$(\nB C\np \(word)",
             "# it's {item}\np \(word)", "test -n \(word) && p \(word)", "[ \(word) = \(word) ] && p \(word)",
             "command printf '%s.' \(word)", "n=1 p \(word)", "p \(word) 2>&1", "p \(word) 2>/dev/null",
