@@ -1,8 +1,8 @@
 """Generates the ordinary mutations of Swift source text, without a compiler.
 
 Conditions become true or false, comparisons move by one, operands, statements, loops and options go, results become nil or
-empty, and neighbors change places. Not generated are mutations that no test can notice, such as weaker memory orderings, and
-those that others imply: a test that notices `a` and `b` in place of `a && b` notices `a || b` as well.
+empty, and neighbors that use atomics or locks change places. Not generated are mutations that no test can notice, such as weaker
+memory orderings, and those that others imply: a test that notices `a` and `b` in place of `a && b` notices `a || b` as well.
 """
 
 import re
@@ -19,6 +19,8 @@ CONTROL = re.compile(r"(?:\w+:\s+)?(?:if|guard|while|for|switch|repeat|do|defer)
 FUNCTION = re.compile(MODIFIERS + r"(?:(?:func|init|get|set|willSet|didSet|_read|_modify)\b|var\s+\w+\s*:[^=]*\{)")
 DECLARATION = re.compile(MODIFIERS + r"(?:let|var)\s")
 BINDING = re.compile(r"(?:let|var|case)\b|#(?:un)?available\b")
+SHARED = re.compile(
+    r"\.(store|load|exchange|\w*[cC]ompareExchange|add|subtract|wrapping\w+|bitwise\w+|withLock|update|publish|unpark|park)\(")
 LABEL = re.compile(r"(?:case|default|@unknown)\b")
 CLOSURE_HEAD = re.compile(r"\s*(?!(?:for|if|guard|let|var|return|switch|while)\b)(?:\[[^\]]*\])?[^{}\n=]*?\bin\b")
 # Statements that say what is true anyway, save time or space, or guard what no test can see.
@@ -214,7 +216,8 @@ class Generator:
             for first, end in group:
                 is_alone = len(group) == 1
                 kind = self.statement(first, end, value if is_alone else None, is_sole and is_alone, labels and is_alone)
-                if before and kind and "call" in (kind, before[2]):
+                # The order of other statements rarely matters to a program that compiles.
+                if before and kind and all(SHARED.search(self.text, *each) for each in (before[:2], (first, end))):
                     middle = self.text[before[1]:first]
                     self.add(before[0], end, self.text[first:end] + middle + self.text[before[0]:before[1]],
                              f"{self.quote(first, end)} comes before {self.quote(*before[:2])}")

@@ -296,7 +296,7 @@ extension Operation {
     /// Suspends until the operation is finished, but not longer than a time, also if its work has started. A cancellation of the
     /// task ends the wait early. The operation is not cancelled.
     ///
-    /// The call stops the process where ``waitUntilFinished()`` does.
+    /// The call stops the process where `waitUntilFinished()` does.
     ///
     /// - Returns: Whether the operation was finished in time.
     public final func waitUntilFinished(

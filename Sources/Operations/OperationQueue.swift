@@ -104,6 +104,9 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
         }
     }
 
+    @available(*, unavailable, message: "A block neither throws nor awaits. Use addTask(_:)")
+    public final func addOperation(_ block: @escaping @Sendable () async throws -> Void) { fatalError("unavailable") }
+
     /// Adds a closure as a block operation with a name, and returns the operation. A queue that is full or was shut down refuses
     /// the operation, which then fails. See ``addOperation(_:)-(Operation)``.
     ///

@@ -17,8 +17,11 @@ public struct RateLimit: Sendable, Equatable {
     ///
     /// The call stops the process if `count` or `burst` is below 1, or the period is not above zero.
     ///
-    /// - Parameter burst: The largest number of permits that are kept, and given at once after a pause and at the beginning. The
-    ///   default, nil, is the number that arrives in 10 ms, at least 1: for 100 permits in a second 1, for 1,000 permits 10.
+    /// - Parameters:
+    ///   - count: The number of permits that arrive in a period.
+    ///   - period: The length of a period.
+    ///   - burst: The largest number of permits that are kept, and given at once after a pause and at the beginning. The default,
+    ///     nil, is the number that arrives in 10 ms, at least 1: for 100 permits in a second 1, for 1,000 permits 10.
     public static func tokenBucket(
         _ count: Int, per period: Duration, burst: Int? = nil
     ) -> RateLimit {

@@ -4,7 +4,7 @@ import SchedulerCore
 public struct QueueSnapshot: Sendable, CustomStringConvertible {
     /// The queue's name.
     public let queue: String
-    /// The number of operations that execute.
+    /// The number of operations that execute: at most the concurrency limit, unless the limit was lowered.
     public let executing: Int
     /// The number of operations that wait.
     public let waiting: Int
@@ -39,15 +39,17 @@ extension OperationQueue {
     /// O(operations and their dependencies).
     public final func snapshot() -> QueueSnapshot {
         let statistics = statisticsReference.load() ?? beginStatistics()
-        let survey = StallSurvey(of: listed())
+        // Operations start and finish during the survey, so the numbers come from one moment before it.
+        let (members, running) = withState { ($0.arrivals, $0.runningOperations) }
+        let areRunning = Set(running.map(ObjectIdentifier.init))
+        let survey = StallSurvey(of: members.sorted { $0.arrival < $1.arrival }.map(\.operation))
         var reasons: [QueueSnapshot.Reason: Int] = [:]
         var executing = 0
-        for index in survey.members {
-            let own = survey.reasons(of: index)
-            if own.contains(.executing) || own.contains(.finished) {
+        for (index, operation) in zip(survey.members, survey.operations) {
+            if let operation, areRunning.contains(ObjectIdentifier(operation)) {
                 executing += 1
             } else {
-                for kind in Set(own.map(\.kind)) { reasons[kind, default: 0] += 1 }
+                for kind in Set(survey.reasons(of: index).map(\.kind)) { reasons[kind, default: 0] += 1 }
             }
         }
         let (oldestAge, throughput) = statistics.answer(for: survey.operations)
