@@ -299,8 +299,8 @@ extension Lifecycle {
         return contains(.askAgain) ? .askAgain(removing(.askAgain)) : .start(next)
     }
 
-    /// Marks an operation that could be claimed if it were not pinned. The thread that has pinned it pushes it then, ready or
-    /// not. nil: the operation is not ready or not pinned any more. Or the pin may last.
+    /// Marks an operation that only its pin keeps from being claimed. The thread that has pinned it pushes it then, ready or not.
+    /// Returns nil if the operation is not ready, is not pinned any more, or has a pin that may last long.
     ///
     /// - Parameter isPlain: Whether no override of `isReady` exists. Such code may take long, or wait for another operation.
     @inlinable

@@ -18,9 +18,9 @@
 ///
 /// A resource exists until it is removed. A named resource exists while a claimant needs it.
 ///
-/// An *offer* reserves units for a claimant that was notified to request them. The offer lapses when the claimant cannot
-/// come, because its queue has no free slot. Otherwise claimants that could run would wait for one that cannot. A lapsed
-/// claimant requests again by itself when it can, and keeps its seniority.
+/// An *offer* reserves units for a claimant that was notified to request them. The units go to the next claimant if the queue
+/// of the first one has no free slot; otherwise claimants that could run would wait for one that cannot. The first claimant
+/// requests again when it can run, and keeps its seniority.
 public struct ResourceLedger<Claimant: Hashable> {
     public typealias Resource = Int
 
@@ -280,8 +280,8 @@ public struct ResourceLedger<Claimant: Hashable> {
     /// until it requests again, and keeps its seniority. No effect on a claimant that holds units.
     ///
     /// Returns the claimants to notify. These are the claimants that are offered units now, and the claimant itself, if
-    /// it was in a line. The caller may be a slow thread with old information: the claimant may be able to start by now,
-    /// and may have requested. Then it requests again.
+    /// it was in a line. The claimant is notified, because the caller may be late: the claimant may be able to start by now,
+    /// and has to request again.
     public mutating func stepOut(_ claimant: Claimant) -> [Claimant] {
         guard var entry = entries[claimant], entry.state != .holding else { return [] }
         let stoodInLine = entry.state == .waiting || entry.state == .parked

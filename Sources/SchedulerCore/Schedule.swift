@@ -129,9 +129,8 @@ extension Schedule {
         return member
     }
 
-    /// A far member that is likely to start some turns from now, and a near one that starts sooner. Callers fetch the memory
-    /// of the far one in advance, because a fetch takes longer than one turn. The memory of the near one has arrived, so
-    /// callers fetch the objects that it refers to.
+    /// The second (near) and the fourth (far) of the members that start next, if the order stays as it is. A fetch from memory takes
+    /// longer than one turn. So callers begin to fetch the far member now, and the objects to which the near one refers.
     @inlinable @inline(__always)
     public var upcoming: (near: MemberReference?, far: MemberReference?) { mutating get { front.lanes.ahead(1, 3) } }
 

@@ -123,8 +123,8 @@ extension Operation {
         continuation?.resume()
     }
 
-    /// Whether the operation has left its queue, or leaves it while code that runs as its part continues. After the end of a plain
-    /// block only observers run, and the block leaves when they have returned.
+    /// Whether the operation leaves its queue without waiting for its own code: it has announced its end inside `start()`, for
+    /// example, and `start()` continues. A plain block leaves after its code and its observers have returned.
     final var leavesBesideItsCode: Bool {
         let lifecycle = word.lifecycle
         return lifecycle.phase == .finished || lifecycle.hasClaimedEnd && !isPlainBlock

@@ -32,8 +32,8 @@ extension OperationQueue {
     /// The call stops the process if `capacity` is less than 1.
     public final func setCapacity(_ capacity: Int?, onOverflow policy: OverflowPolicy = .reject) {
         if let capacity, capacity < 1 { InvalidPolicy.capacity(capacity).stop() }
-        // First the gate that operations leave by, then the one that gives them places. Otherwise an operation that is added
-        // and leaves in between would keep its place forever.
+        // The policy, which takes places back, is installed before the gate, which gives them. Otherwise an operation that is
+        // added and ends in between would keep its place forever.
         let gate = ownHooks.addIfNone(withState { $0.policy(orNew: CapacityGate()) })
         withState { state in
             gate.setShedding(policy, of: state.arrivals)

@@ -11,9 +11,9 @@ public struct RateLimit: Sendable, Equatable {
 
     /// Returns a limit whose permits arrive evenly, `count` in each period. The queue keeps up to `burst` unused permits.
     ///
-    /// While all operations wait for permits, a timer starts the next one, some time after its permit is due. The queue reaches
-    /// the rate only if `burst - 1` permits cover that time. The default covers timers that are late by a few milliseconds. With a
-    /// burst of 1, two starts are never closer than `period / count`, and a queue of 1,000 starts in a second is slower than that.
+    /// A timer that starts the next operation is late by some tenths of a millisecond, and the burst makes up for it. The default
+    /// covers a few milliseconds. With a burst of 1, two starts are never closer than `period / count`, and a queue of 1,000 starts
+    /// in a second is slower than that.
     ///
     /// The call stops the process if `count` or `burst` is below 1, or the period is not above zero.
     ///

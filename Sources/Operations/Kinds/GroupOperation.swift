@@ -110,7 +110,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {
         let outer = context.enteringChild
         context.enteringChild = ObjectIdentifier(child)
         defer { context.enteringChild = outer }
-        // The nesting that this call has recorded, if the child is a group.
+        // For a child that is a group: the entry in `GroupNesting` that this call has made, and removes if the addition fails.
         var nesting: (inner: UInt64, number: UInt64)?
         do {
             // A child of a group that was cancelled, or whose policy has decided, is cancelled before it can start.

@@ -20,7 +20,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         (self.executionTime, self.dependentCount) = (executionTime, dependentCount)
     }
 
-    /// The number of reasons that `description` lists of a longer list. It lists six of six. `reasons` has all of them.
+    /// The number of reasons in the text of an explanation that has more than six. Up to six are all in the text.
     public static let describedReasons = 5
 
     /// The operation, the first `describedReasons` of its reasons, the number of other reasons, and for an operation that executes

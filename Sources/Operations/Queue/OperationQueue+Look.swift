@@ -6,9 +6,9 @@ import SchedulerCore
 extension OperationQueue {
     /// An operation that this thread has claimed.
     ///
-    /// The queue holds the operation until it leaves. Only this thread makes a plain block operation leave that runs at once,
-    /// so the claim counts no reference for it; `admitAndStart` does. Another operation may end on another thread before it
-    /// has started, and be released.
+    /// The queue holds a reference to each operation until the operation leaves. A plain block operation that runs at once leaves on
+    /// this thread and on no other, so its claim needs no reference. Any other operation may end on another thread before it
+    /// has started, and the queue would release it, so its claim has one.
     struct Claim {
         let operation: Unmanaged<Operation>
         /// Whether the claim has a reference.

@@ -165,6 +165,20 @@ import Testing
         await queue.addOperations([BlockOperation {}], waitUntilFinished: true)
     }
 
+    /// Operations start and end while the queue is surveyed.
+    @Test func `a snapshot never shows more executing operations than the queue has slots`() {
+        let queue = OperationQueue(name: "busy", maxConcurrentOperationCount: 2)
+        let count = Stress.rounds(20_000, least: 2000)
+        queue.isSuspended = true
+        for _ in 0..<count { queue.addOperation {} }
+        queue.isSuspended = false
+        var snapshot = queue.snapshot()
+        while snapshot.executing + snapshot.waiting > 0 {
+            #expect(snapshot.executing <= 2 && snapshot.executing + snapshot.waiting <= count)
+            snapshot = queue.snapshot()
+        }
+    }
+
     @Test func `a snapshot counts executing and waiting operations, and the reasons`() async throws {
         let queue = OperationQueue()
         queue.name = "counted"
