@@ -1,9 +1,9 @@
 #!/bin/sh
 # ninja 1.13.0 (PyPI): with a nonblocking pipe as standard output, most of the output is lost, and the status is 0.
 #
-# A parent such as Node.js or an event loop may give its child a pipe that does not block. ninja prints the output of an edge by one
-# `fwrite`. When the pipe is full, `write` returns EAGAIN, the C library drops the rest, and ninja reads no error. The
-# build succeeds, and the end of its log is missing. With a blocking pipe nothing is lost.
+# A parent such as Node.js or another event loop may give its child a pipe that does not block. A pipe holds 64 KiB. Of an edge
+# that prints more, ninja writes the beginning only, and does not report the rest. The build succeeds, and the end of its log
+# is missing. With a blocking pipe nothing is lost.
 #
 # Seen on 2026-11-30, also with ninja 1.11.1.1:
 #     blocking: status 0, 1288912 bytes
