@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "OperationsDurable", targets: ["OperationsDurable"]),
         .library(name: "OperationsDurablePostgres", targets: ["OperationsDurablePostgres"]),
         .library(name: "DurableTesting", targets: ["DurableTesting"]),
+        .executable(name: "durable", targets: ["durable"]),
     ],
     traits: [
         .trait(
@@ -38,6 +39,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
         .target(name: "DurableCore", swiftSettings: settings),
@@ -56,6 +58,16 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "DurableTesting", dependencies: ["DurableCore", "OperationsDurable"], swiftSettings: settings),
+        // The decisions of the command `durable`: selections, tables, JSON, addresses.
+        .target(
+            name: "DurableTool", dependencies: ["DurableCore", "OperationsDurable"], swiftSettings: settings),
+        .executableTarget(
+            name: "durable",
+            dependencies: [
+                "DurableCore", "DurableTool", "OperationsDurable", "OperationsDurablePostgres",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
         // Compares the store with a bare loop of SQL: `swift run -c release DurableBenchmarks`.
         .executableTarget(
             name: "DurableBenchmarks",
@@ -84,6 +96,10 @@ let package = Package(
                 "CShiftedClock", "DurablePoison", "OperationsDurable", "OperationsDurablePostgres", logging,
             ],
             path: "Tests/DurablePostgresWorker", swiftSettings: settings),
+        // The worker of the session with the command `durable`.
+        .executableTarget(
+            name: "DurableSessionWorker", dependencies: ["OperationsDurable", "OperationsDurablePostgres"],
+            path: "Tests/DurableSessionWorker", swiftSettings: settings),
         // The operation that ends the processes of both workers.
         .target(
             name: "DurablePoison", dependencies: ["OperationsDurable"], path: "Tests/DurablePoison",
@@ -92,6 +108,10 @@ let package = Package(
         .target(name: "CShiftedClock", path: "Tests/CShiftedClock"),
         .testTarget(
             name: "DurableCoreTests", dependencies: ["DurableCore", "DurableTesting", operations("OperationsTesting")],
+            swiftSettings: testSettings),
+        .testTarget(
+            name: "DurableToolTests",
+            dependencies: ["DurableCore", "DurableTesting", "DurableTool", "OperationsDurable"],
             swiftSettings: testSettings),
         .testTarget(
             name: "OperationsDurableTests",

@@ -46,7 +46,7 @@ package final class MemoryRows: DurableRows {
 
     package func operations(matching filter: DurableFilter) -> [OperationID] {
         let rows = tables.operations.values.filter { row in
-            filter.states?.contains(row.state) != false && filter.after.map({ row.id > $0 }) != false
+            filter.accepts(row, at: now)
                 && matches(filter.queue, queue(row.queue).name)
                 && matches(filter.name, name(of: row.kind))
         }

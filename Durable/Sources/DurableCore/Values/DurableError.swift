@@ -40,6 +40,8 @@ public enum DurableError: Error, Sendable, Hashable, CustomStringConvertible {
     case unavailable(String)
     /// The database has a newer schema than this version of the library.
     case newerSchema(found: Int, supported: Int)
+    /// The database has an older schema than this version of the library, and the store may not migrate it.
+    case olderSchema(found: Int, supported: Int)
     /// The database has no tables of this library.
     case noSchema
 
@@ -70,6 +72,8 @@ public enum DurableError: Error, Sendable, Hashable, CustomStringConvertible {
         case .unavailable(let reason): "the database is unavailable: \(reason)"
         case .newerSchema(let found, let supported):
             "the database has schema \(found); this version of the library supports schema \(supported)"
+        case .olderSchema(let found, let supported):
+            "the database has schema \(found); this version of the library migrates it to schema \(supported)"
         case .noSchema: "the database has no tables of this library"
         }
     }

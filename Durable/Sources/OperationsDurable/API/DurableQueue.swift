@@ -130,6 +130,17 @@ public struct DurableQueue: Sendable {
         try await store.commit { [name] in try $0.setLimit(limit, key: key, queue: name) }
     }
 
+    /// Returns the keys of the queue that have a limit or a rate of their own, or ready, blocked or running operations.
+    ///
+    /// The time grows with the number of these keys.
+    public func keys() async throws -> [DurableKey] {
+        try await store.read { [name] machine in
+            guard let queue = try machine.rows.existingQueue(named: name) else { return [] }
+            let rows = try machine.rows.keys(of: queue.id).filter { $0.limit != nil || $0.rate != nil || !$0.isUnused }
+            return rows.sorted { $0.name < $1.name }.map(DurableKey.init)
+        }
+    }
+
     /// Returns the number of operations in each state. The time does not depend on the number of operations.
     public func counts() async throws -> [DurableState: Int] {
         try await store.read { [name] machine in

@@ -9,7 +9,7 @@ public struct DurableRecord: Sendable, Identifiable, Hashable {
     public let queue: String
     public let state: DurableState
     public let priority: DurablePriority
-    /// The input, as JSON.
+    /// The input, as JSON. Empty if the caller did not request inputs.
     public let input: [UInt8]
     /// The key of a limit per key.
     public let limitKey: String?
@@ -57,19 +57,32 @@ extension DurableStore {
     ///
     /// The identifier of the last record is `DurableFilter.after` of the next page.
     ///
+    /// - Parameters:
+    ///   - filter: The choice of operations.
+    ///   - includesInputs: Whether the records have their inputs, each of which may be as large as `DurableLimits.payloadBytes`.
     /// - Throws: `DurableError.invalidValue` for a limit below zero.
-    public func records(matching filter: DurableFilter) async throws -> [DurableRecord] {
+    public func records(matching filter: DurableFilter, includesInputs: Bool = true) async throws -> [DurableRecord] {
         guard filter.limit >= 0 else { throw DurableError.invalidValue("the limit of a filter is below zero") }
-        return try await read { machine in try machine.records(machine.rows.operations(matching: filter)) }
+        return try await read { try $0.records($0.operations(matching: filter), includesInputs: includesInputs) }
     }
 
     /// Returns the record of an operation.
     ///
     /// - Throws: `DurableError.unknownOperation`.
     public func record(of id: OperationID) async throws -> DurableRecord {
-        let record = try await read { try $0.records([id]).first }
+        let record = try await read { try $0.records([id], includesInputs: true).first }
         guard let record else { throw DurableError.unknownOperation(id) }
         return record
+    }
+
+    /// Returns the output of an operation, as JSON; nil if the operation has not succeeded. The output of `Void` is empty.
+    ///
+    /// - Throws: `DurableError.unknownOperation`.
+    public func output(of id: OperationID) async throws -> [UInt8]? {
+        try await read { machine in
+            guard let row = try machine.rows.operations([id]).first else { throw DurableError.unknownOperation(id) }
+            return row.state == .succeeded ? try machine.rows.output(of: id) ?? [] : nil
+        }
     }
 
     /// Removes the ended operations that match a filter, before the end of their retention period. Returns these operations.
@@ -77,8 +90,7 @@ extension DurableStore {
     /// The unique keys of the operations do not hold any more.
     @discardableResult
     public func delete(matching filter: DurableFilter) async throws -> [OperationID] {
-        let found = try await operations(matching: filter.limited(to: Set(DurableState.allCases.filter(\.isEnded))))
-        return found.isEmpty ? [] : try await commit { try $0.delete(found) }
+        try await change(filter.limited(to: Set(DurableState.allCases.filter(\.isEnded)))) { try $0.delete($1) }
     }
 
     /// Returns all schedules, in the order of their names.
@@ -94,9 +106,9 @@ extension DurableStore {
 }
 
 extension DurableMachine {
-    fileprivate mutating func records(_ ids: [OperationID]) throws -> [DurableRecord] {
+    fileprivate mutating func records(_ ids: [OperationID], includesInputs: Bool) throws -> [DurableRecord] {
         if ids.isEmpty { return [] }
-        let inputs = try rows.inputs(of: ids)
+        let inputs = includesInputs ? try rows.inputs(of: ids) : [:]
         return try rows.operations(ids).sorted { $0.id < $1.id }.map { row in
             DurableRecord(
                 id: row.id, name: try rows.name(of: row.kind), queue: try rows.queue(row.queue).name, state: row.state,

@@ -4,16 +4,16 @@ public import DurableCore
 ///
 /// A call looks for the operations in a snapshot, which delays no other request, and then changes them in one transaction. An
 /// operation that no longer matches in the transaction stays unchanged. The filter's limit bounds one call: a caller repeats
-/// the call until no operation is returned.
+/// the call until no operation is returned. The process need not know the types of the operations.
 extension DurableStore {
     /// Returns the operations that match a filter, in ascending order of identifiers.
     ///
-    /// The time grows with the number of stored operations.
+    /// The time grows with the number of stored operations, unless the filter has identifiers.
     ///
     /// - Throws: `DurableError.invalidValue` for a limit below zero.
     public func operations(matching filter: DurableFilter) async throws -> [OperationID] {
         guard filter.limit >= 0 else { throw DurableError.invalidValue("the limit of a filter is below zero") }
-        return try await read { try $0.rows.operations(matching: filter) }
+        return try await read { try $0.operations(matching: filter) }
     }
 
     /// Cancels the operations that match a filter, and their children. Returns the operations that had not ended.
@@ -60,14 +60,14 @@ extension DurableStore {
         }
     }
 
-    private func change(
+    func change(
         _ filter: DurableFilter,
         _ event: @escaping @Sendable (inout DurableMachine, [OperationID]) throws -> [OperationID]
     ) async throws -> [OperationID] {
         let found = try await operations(matching: filter)
         if found.isEmpty { return [] }
         return try await commit { machine in
-            let ids = try machine.rows.operations(found).filter { filter.states?.contains($0.state) != false }.map(\.id)
+            let ids = try machine.rows.operations(found).filter { try machine.matches($0, filter) }.map(\.id)
             return ids.isEmpty ? [] : try event(&machine, ids)
         }
     }

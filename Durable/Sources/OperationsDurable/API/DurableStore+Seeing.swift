@@ -10,7 +10,13 @@ public struct DurableSnapshot: Sendable {
         public let isSuspended: Bool
         /// The largest number of running operations on all machines; nil for no limit.
         public let limit: Int?
-        /// The number of operations for each name and state.
+        /// The largest rate of starts on all machines; nil for no limit.
+        public let rate: RateRule?
+        /// The limit of each key without a limit of its own; nil for no limit.
+        public let limitPerKey: Int?
+        /// The largest rate of starts of each key without a rate of its own; nil for no limit.
+        public let ratePerKey: RateRule?
+        /// The number of operations for each name and state. Operations that ended as crashed count as failed.
         public let counts: [String: [DurableState: Int]]
         /// The instant at which the oldest ready operation became ready; nil if no operation is ready.
         public let oldestReadyAt: DurableInstant?
@@ -28,6 +34,8 @@ public struct DurableSnapshot: Sendable {
         public let queues: [String]
         /// The instant at which the leases of the worker expire without a heartbeat.
         public let leaseEnd: DurableInstant
+        /// The number of operations whose lease the worker holds.
+        public let running: Int
     }
 
     /// The instant of the snapshot, by the database's clock.
@@ -63,12 +71,14 @@ extension DurableStore {
                     }
                 }
                 return DurableSnapshot.Queue(
-                    name: row.name, isSuspended: row.isSuspended, limit: row.limit.map { Int($0) }, counts: counts,
+                    name: row.name, isSuspended: row.isSuspended, limit: row.limit.map { Int($0) }, rate: row.rate,
+                    limitPerKey: row.limitPerKey.map { Int($0) }, ratePerKey: row.ratePerKey, counts: counts,
                     oldestReadyAt: oldest)
             }
             let workers = try machine.rows.workers().map { row in
                 DurableSnapshot.Worker(
-                    id: row.id, name: row.name, operations: row.kinds, queues: row.queues, leaseEnd: row.leaseEnd)
+                    id: row.id, name: row.name, operations: row.kinds, queues: row.queues, leaseEnd: row.leaseEnd,
+                    running: try machine.rows.running(of: row.id).count)
             }
             return DurableSnapshot(instant: machine.now, queues: queues, workers: workers)
         }

@@ -30,6 +30,24 @@ enum Migrator {
         }
     }
 
+    /// Returns the identity of the database, without the write lock.
+    ///
+    /// - Throws: `DurableError.newerSchema`, `olderSchema` or `noSchema`.
+    static func find(_ writer: DatabaseQueue) async throws -> String {
+        try await writer.writeWithoutTransaction { database in
+            guard try database.tableExists("durable_meta", in: "main") else { throw DurableError.noSchema }
+            let version = try number("schema", database) ?? 1
+            try checkVersion(oldest: number("oldest_reader", database).map(Int64.init), database)
+            try checkAge(of: version)
+            return try String.fetchOne(database, sql: "SELECT value FROM main.durable_meta WHERE name = 'store'") ?? ""
+        }
+    }
+
+    /// - Throws: `DurableError.olderSchema`.
+    static func checkAge(of version: Int) throws(DurableError) {
+        if version < Schema.version { throw .olderSchema(found: version, supported: Schema.version) }
+    }
+
     /// Checks that the schema permits this version of the library.
     ///
     /// - Parameter oldest: The oldest version that may use the schema; nil in schemas of version 1.

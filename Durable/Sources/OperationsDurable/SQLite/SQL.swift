@@ -22,6 +22,10 @@ enum SQL: Int, CaseIterable {
     case schedule, schedules, dueSchedules, nextSchedule, saveSchedule, removeSchedule
     case meta, setMeta
 
+    /// The instant at which the age of an operation begins, for filters.
+    private static let ageBegin =
+        "coalesce(CASE WHEN state >= 7 THEN ended_at WHEN state = 4 THEN started_at END, added_at)"
+
     static let operationColumns = """
         id, queue, kind, epoch, priority, state, ready_at, wake_at, pending, children, parent, failure_policy, \
         root_cause, key, worker, fence, failures, lost_leases, retry, timeout, deadline, added_at, started_at, \
@@ -88,7 +92,8 @@ enum SQL: Int, CaseIterable {
         case .matching:
             """
             SELECT id FROM main.durable_operation WHERE id > ?1 AND (?2 IS NULL OR (?2 >> state) & 1) AND (?3 IS NULL OR queue = ?3) \
-            AND (?4 IS NULL OR kind = ?4) ORDER BY id LIMIT ?5
+            AND (?4 IS NULL OR kind = ?4) AND (?6 IS NULL OR \(Self.ageBegin) >= ?6) AND (?7 IS NULL OR \(Self.ageBegin) <= ?7) \
+            ORDER BY id LIMIT ?5
             """
         case .children: "SELECT id FROM main.durable_operation WHERE parent = ?1 AND state < 7 ORDER BY id"
         case .waiting:

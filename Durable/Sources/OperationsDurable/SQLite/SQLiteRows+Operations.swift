@@ -25,6 +25,9 @@ extension SQLiteRows {
             query.bind(3, queue)
             query.bind(4, kind)
             query.bind(5, Int64(filter.limit))
+            let ages = filter.ages(at: now)
+            query.bind(6, ages.oldest?.microseconds)
+            query.bind(7, ages.youngest?.microseconds)
         }
     }
 

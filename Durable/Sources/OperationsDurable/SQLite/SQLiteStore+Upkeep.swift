@@ -14,6 +14,28 @@ extension SQLiteStore {
         do { try await committer.compact() } catch { throw DurableError.wrapping(error) }
     }
 
+    /// Checks each page, row and index of the file, and changes nothing.
+    ///
+    /// The time grows with the size of the file. Workers continue meanwhile.
+    ///
+    /// - Parameter limit: The largest number of problems.
+    /// - Returns: A text for each problem; nothing for a sound file.
+    /// - Throws: `DurableError.unavailable` if the file cannot be read.
+    public func checkFile(limit: Int = 100) async throws -> [String] {
+        var configuration = GRDB.Configuration()
+        configuration.label = "swift-operations-durable.check"
+        configuration.readonly = true
+        do {
+            return try await DatabaseQueue(path: files.path, configuration: configuration).read { database in
+                let found = try String.fetchAll(database, sql: "PRAGMA main.integrity_check(\(max(1, limit)))")
+                return found == ["ok"] ? [] : found
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            // The damage prevents the list.
+            return [error.message ?? "the file is damaged"]
+        } catch { throw DurableError.wrapping(error) }
+    }
+
     /// Writes a copy of the file, as it is at one moment, while workers run.
     ///
     /// The copy has the permissions of the file, and appears under its path when it is complete and durable. A store that opens the

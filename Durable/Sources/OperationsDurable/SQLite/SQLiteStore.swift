@@ -34,6 +34,10 @@ public final class SQLiteStore: DurableStore {
         public var busyTimeout = Duration.seconds(30)
         /// The time between two checks for changes of other processes, while tasks wait. The default is 4 ms.
         public var pollInterval = Duration.milliseconds(4)
+        /// Whether the store creates a missing file or missing tables, and migrates an older schema. The default is true.
+        ///
+        /// With false, a path that leads to no store of this version is an error, and the file is unchanged.
+        public var createsSchema = true
         /// The clock of the database. All processes of a machine share the clock.
         package var clock: @Sendable () -> DurableInstant = { .systemNow }
         /// Returns the largest number of pages of the file. Tests lower the number, as a full disk does.
@@ -56,12 +60,14 @@ public final class SQLiteStore: DurableStore {
 
     /// Opens the file, creates it if necessary, and migrates its schema.
     ///
-    /// - Throws: `DurableError.unavailable` if the file cannot be opened or written, and `newerSchema`.
+    /// - Throws: `DurableError.unavailable` if the file cannot be opened or written, and `newerSchema`. Without `createsSchema`,
+    ///   `noSchema` and `olderSchema`.
     public init(path: String, configuration: Configuration = Configuration()) async throws {
         (limits, clock) = (configuration.limits, configuration.clock)
         do {
+            if !configuration.createsSchema { try ExistingFile(path: path, configuration.busyTimeout).check() }
             let (writer, settings) = try await Self.connect(path, configuration, isReader: false)
-            identity = try await Migrator.migrate(writer)
+            identity = try await configuration.createsSchema ? Migrator.migrate(writer) : Migrator.find(writer)
             (reader, _) = try await Self.connect(path, configuration, isReader: true)
             files = try await writer.writeWithoutTransaction { SQLiteFiles(of: $0) }
             leases = LeaseFile(database: files.path.isEmpty ? path : files.path, identity: identity)

@@ -28,6 +28,9 @@ extension PostgresRows {
             parameters.append(queue)
             parameters.append(kind)
             parameters.append(Int64(filter.limit))
+            let ages = filter.ages(at: now)
+            parameters.append(ages.oldest?.microseconds)
+            parameters.append(ages.youngest?.microseconds)
         }
     }
 

@@ -40,6 +40,21 @@ enum PostgresMigrator {
         }
     }
 
+    /// Returns the identity of the database, without the lock of writing transactions.
+    ///
+    /// - Throws: `DurableError.newerSchema`, `olderSchema` or `noSchema`, or `PostgresFailure`.
+    static func find(_ connection: PostgresConnection) throws -> String {
+        guard try connection.run(.exists).first?.int(0) == 1 else { throw DurableError.noSchema }
+        let version = try number("schema", connection) ?? 1
+        try checkVersion(oldest: try number("oldest_reader", connection), connection)
+        if version < PostgresSchema.version {
+            throw DurableError.olderSchema(found: Int(version), supported: PostgresSchema.version)
+        }
+        let identity = try connection.run(.identity).first?.text(0) ?? ""
+        connection.setIdentity(identity)
+        return identity
+    }
+
     /// Reads the version of the schema, and checks that it permits this version of the library. Does nothing if the version cannot be
     /// read.
     ///

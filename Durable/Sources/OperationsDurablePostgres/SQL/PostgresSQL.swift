@@ -26,6 +26,10 @@ enum PostgresSQL: Int, CaseIterable {
     case events, insertEvents, removeEvents
     case number, numbers, setNumbers, identity
 
+    /// The instant at which the age of an operation begins, for filters.
+    private static let ageBegin =
+        "coalesce(CASE WHEN state >= 7 THEN ended_at WHEN state = 4 THEN started_at END, added_at)"
+
     /// The name of the prepared statement.
     var name: String { Self.names[rawValue] }
     var text: String { Self.texts[rawValue] }
@@ -110,7 +114,9 @@ enum PostgresSQL: Int, CaseIterable {
         case .matching:
             """
             SELECT id FROM @.durable_operation WHERE id > $1::bigint AND ($2::bigint IS NULL OR ($2 >> state::int) & 1 = 1) \
-            AND ($3::bigint IS NULL OR queue = $3) AND ($4::bigint IS NULL OR kind = $4) ORDER BY id LIMIT $5::bigint
+            AND ($3::bigint IS NULL OR queue = $3) AND ($4::bigint IS NULL OR kind = $4) \
+            AND ($6::bigint IS NULL OR \(Self.ageBegin) >= $6) AND ($7::bigint IS NULL OR \(Self.ageBegin) <= $7) \
+            ORDER BY id LIMIT $5::bigint
             """
         case .children:
             """

@@ -156,13 +156,13 @@ final class PostgresCommitter: Sendable {
         if fault == .lostReply { throw PostgresFailure(kind: .unknownOutcome, text: "an injected fault") }
     }
 
-    /// Migrates the schema, and returns the place of the store. No request precedes the migration.
+    /// Migrates the schema if the configuration permits it, and returns the place of the store. No request precedes the migration.
     ///
     /// - Throws: `DurableError`.
     func migrate() async throws -> PostgresHome {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { [session] in
-                let result = Result { try session.migrate() }
+            DispatchQueue.global().async { [session, configuration] in
+                let result = Result { try session.migrate(createsSchema: configuration.createsSchema) }
                 continuation.resume(with: result.mapError { DurableError.wrapping(postgres: $0) })
             }
         }

@@ -31,10 +31,10 @@ final class PostgresSession: @unchecked Sendable {
         replyLimit = configuration.lockTimeout + configuration.replyTimeout
     }
 
-    /// Migrates the schema, and keeps its place for later connections.
-    func migrate() throws -> PostgresHome {
+    /// Migrates the schema or checks its version, and keeps its place for later connections.
+    func migrate(createsSchema: Bool) throws -> PostgresHome {
         let found = try withConnection { connection in
-            _ = try PostgresMigrator.migrate(connection)
+            _ = try createsSchema ? PostgresMigrator.migrate(connection) : PostgresMigrator.find(connection)
             return connection.home
         }
         home = found

@@ -32,6 +32,10 @@ public final class PostgresStore: DurableStore {
         public var replyTimeout = Duration.seconds(10)
         /// The time between two checks for changes of other processes whose notices did not arrive. The default is 2 seconds.
         public var pollInterval = Duration.seconds(2)
+        /// Whether the store creates missing tables, and migrates an older schema. The default is true.
+        ///
+        /// With false, a schema without the tables of this version is an error, and the database is unchanged.
+        public var createsSchema = true
         /// Converts the server's instant to the instant of the store. Tests replace the conversion.
         package var clock: @Sendable (DurableInstant) -> DurableInstant = { $0 }
         /// Whether commits release the lock of the writers before they are durable. Nil means: while writers wait for the lock.
@@ -65,8 +69,8 @@ public final class PostgresStore: DurableStore {
     /// - Parameters:
     ///   - url: The address: `postgresql://user:password@host/database`, or a list of options of libpq.
     ///   - configuration: Further options.
-    /// - Throws: `DurableError.unavailable` if the connection fails, and `newerSchema`. No error contains a part of the
-    ///   address.
+    /// - Throws: `DurableError.unavailable` if the connection fails, and `newerSchema`. Without `createsSchema`, `noSchema` and
+    ///   `olderSchema`. No error contains a part of the address.
     public init(_ url: String, configuration: Configuration = Configuration()) async throws {
         let address = try PostgresAddress(url)
         limits = configuration.limits
