@@ -1,0 +1,160 @@
+import Glibc
+import Synchronization
+
+/// A reader of the contents of files, which reads files only if their attributes have changed.
+final class FileExaminer: Sendable {
+    private struct State {
+        var cache: StatCache
+        /// The files that were read since the last call of ``takeRead()``.
+        var read: [FileRecord] = []
+    }
+
+    private let state: Mutex<State>
+
+    /// Creates an examiner that knows the contents of some files.
+    init(_ cache: StatCache = StatCache()) { state = Mutex(State(cache: cache)) }
+
+    /// Returns the contents of files, folders and globs, sorted by the bytes of the paths. O(files), and O(bytes) of files that
+    /// have changed.
+    ///
+    /// - Parameters:
+    ///   - directory: The directory to which the paths are relative.
+    ///   - start: A time after which no file may have changed, in nanoseconds since 1970. Others are uncertain.
+    func examine(_ declared: [String], in directory: String, unchangedSince start: Int64? = nil) -> [FileRecord] {
+        var records: [FileRecord] = []
+        for path in declared {
+            if Glob.isPattern(path) {
+                for found in Glob(pattern: path).find(in: directory).paths {
+                    add(found, in: directory, start, to: &records)
+                }
+            } else {
+                add(path, in: directory, start, to: &records)
+            }
+        }
+        return records.sortedByPath
+    }
+
+    /// Returns the records of the files that were read since the last call.
+    func takeRead() -> [FileRecord] {
+        state.withLock { state in
+            defer { state.read = [] }
+            return state.read
+        }
+    }
+
+    private func add(_ path: String, in directory: String, _ start: Int64?, to records: inout [FileRecord]) {
+        var status = stat()
+        let full = Self.full(path, in: directory)
+        guard full.withFileName({ stat($0, &status) }) == 0 else {
+            // A link without a target, and a path that cannot be looked at, are no contents either.
+            let isMissing = errno == ENOENT || errno == ENOTDIR
+            return records.append(FileRecord(path: path, content: isMissing ? .missing : .uncertain))
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: records.append(file(path, at: full, status, start))
+        case S_IFDIR:
+            records.append(FileRecord(path: path, content: .folder))
+            guard let names = Self.names(in: full) else {
+                records[records.count - 1] = FileRecord(path: path, content: .uncertain)
+                return
+            }
+            for name in names {
+                let child = path.hasSuffix("/") ? path + name : path + "/" + name
+                var link = stat()
+                // A link to a folder may lead to a folder around it.
+                let isLink =
+                    Self.full(child, in: directory).withFileName { lstat($0, &link) } == 0
+                    && link.st_mode & S_IFMT == S_IFLNK
+                if isLink, Self.isFolder(Self.full(child, in: directory)) {
+                    records.append(FileRecord(path: child, content: .other))
+                } else {
+                    add(child, in: directory, start, to: &records)
+                }
+            }
+        default: records.append(FileRecord(path: path, content: .other))
+        }
+    }
+
+    private func file(_ path: String, at full: String, _ status: stat, _ start: Int64?) -> FileRecord {
+        var stamp = FileStamp(status)
+        if let start, max(stamp.modified, stamp.changed) >= start { return FileRecord(path: path, content: .uncertain) }
+        if let known = state.withLock({ $0.cache.digest(for: stamp) }) {
+            return FileRecord(path: path, content: .file(known.digest), stamp: stamp, readTime: known.readTime)
+        }
+        // A file that is being written is read again.
+        for _ in 0..<3 {
+            let time = Self.now
+            guard let (digest, after) = Self.read(full) else { break }
+            if after == stamp {
+                let record = FileRecord(path: path, content: .file(digest), stamp: stamp, readTime: time)
+                state.withLock { state in
+                    state.cache.add(record)
+                    state.read.append(record)
+                }
+                return record
+            }
+            stamp = after
+        }
+        return FileRecord(path: path, content: .uncertain)
+    }
+
+    /// Returns the digest of a file, and its attributes after the reading. `nil` if the file cannot be read.
+    private static func read(_ path: String) -> (Digest, FileStamp)? {
+        let file = path.withFileName { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var hasher = DigestHasher()
+        let isRead = withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 16) { chunk in
+            while true {
+                let count = Glibc.read(file, chunk.baseAddress, chunk.count)
+                if count < 0, errno == EINTR { continue }
+                if count <= 0 { return count == 0 }
+                hasher.add(UnsafeRawBufferPointer(rebasing: chunk[..<count]))
+            }
+        }
+        var status = stat()
+        guard isRead, fstat(file, &status) == 0 else { return nil }
+        return (hasher.finish(), FileStamp(status))
+    }
+
+    private static func names(in directory: String) -> [String]? {
+        guard let stream = directory.withFileName({ opendir($0) }) else { return nil }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = entry.pointee.fileName
+            // The journal changes with each run.
+            if name != ".", name != "..", name != ".opq" { names.append(name) }
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return path.withFileName { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Returns a path that is relative to the current directory.
+    static func full(_ path: String, in directory: String) -> String {
+        path.hasPrefix("/") || directory == "." ? path : "\(directory)/\(path)"
+    }
+
+    /// The current time in nanoseconds since 1970.
+    static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time)
+    }
+}
+
+extension Int64 {
+    fileprivate init(_ time: timespec) { self = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+}
+
+extension FileStamp {
+    fileprivate init(_ status: stat) {
+        self.init(
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
+            modified: Int64(status.st_mtim), changed: Int64(status.st_ctim))
+    }
+}

@@ -1,0 +1,155 @@
+/// An entry of the journal of a workflow.
+enum JournalEntry: Equatable, Sendable {
+    /// A run began. `file` is the digest of the workflow file.
+    case runBegan(number: Int, time: Int64, file: Digest)
+    /// The command of an operation with declared files began.
+    case operationBegan(name: String)
+    case operationEnded(OperationEnd)
+    /// Files were read whose attributes had changed, but not their contents.
+    case seen([FileRecord])
+    case runEnded(time: Int64, isInterrupted: Bool)
+}
+
+/// The end of an operation in a run.
+struct OperationEnd: Equatable, Sendable {
+    /// How the operation ended.
+    enum Kind: UInt8, Sendable { case succeeded, upToDate, failed, skipped, cancelled }
+
+    let name: String
+    let kind: Kind
+    /// The reason of a failure or of a skip. Empty for others.
+    var text = ""
+    /// The running time of the command, in nanoseconds. `nil` if the command did not run.
+    var duration: Int64?
+    /// Whether the output of the command is in a file of its own.
+    var hasLog = false
+    /// The record by which a later run decides. `nil` if the operation did not run.
+    var record: OperationRecord?
+}
+
+extension JournalEntry {
+    /// Creates an entry from the bytes of a frame. `nil` if the bytes have another form.
+    init?(_ bytes: ArraySlice<UInt8>) {
+        var reader = ByteReader(bytes)
+        switch reader.byte() {
+        case 1: self = .runBegan(number: reader.int(), time: Int64(reader.int()), file: reader.digest())
+        case 2: self = .operationBegan(name: reader.text())
+        case 3: self = .operationEnded(OperationEnd(from: &reader))
+        case 4: self = .seen(reader.list { FileRecord(from: &$0) })
+        case 5: self = .runEnded(time: Int64(reader.int()), isInterrupted: reader.byte() == 1)
+        default: return nil
+        }
+        guard reader.isAtEnd else { return nil }
+    }
+
+    /// The bytes of the entry.
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        switch self {
+        case .runBegan(let number, let time, let file):
+            writer.add(1)
+            writer.add(int: number)
+            writer.add(int: Int(time))
+            writer.add(file)
+        case .operationBegan(let name):
+            writer.add(2)
+            writer.add(name)
+        case .operationEnded(let end):
+            writer.add(3)
+            end.write(to: &writer)
+        case .seen(let files):
+            writer.add(4)
+            writer.add(files) { $1.write(to: &$0) }
+        case .runEnded(let time, let isInterrupted):
+            writer.add(5)
+            writer.add(int: Int(time))
+            writer.add(isInterrupted ? 1 : 0)
+        }
+        return writer.bytes
+    }
+}
+
+extension OperationEnd {
+    init(from reader: inout ByteReader) {
+        name = reader.text()
+        kind = Kind(rawValue: reader.byte()) ?? reader.fail(.failed)
+        text = reader.text()
+        duration = reader.optional { Int64($0.int()) }
+        hasLog = reader.byte() == 1
+        let name = name
+        record = reader.optional { OperationRecord(named: name, from: &$0) }
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.add(name)
+        writer.add(kind.rawValue)
+        writer.add(text)
+        writer.add(duration) { $0.add(int: Int($1)) }
+        writer.add(hasLog ? 1 : 0)
+        writer.add(record) { $1.write(to: &$0) }
+    }
+}
+
+extension OperationRecord {
+    init(named name: String, from reader: inout ByteReader) {
+        self.name = name
+        fingerprint = Fingerprint(
+            command: reader.digest(), shell: reader.digest(), directory: reader.text(),
+            environment: reader.list { Fingerprint.Variable(name: $0.text(), value: $0.digest()) })
+        end = End(rawValue: reader.byte()) ?? reader.fail(.unknown)
+        inputs = reader.list { FileRecord(from: &$0) }
+        outputs = reader.list { FileRecord(from: &$0) }
+        listed = reader.list { $0.text() }
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.add(fingerprint.command)
+        writer.add(fingerprint.shell)
+        writer.add(fingerprint.directory)
+        writer.add(fingerprint.environment) { writer, variable in
+            writer.add(variable.name)
+            writer.add(variable.value)
+        }
+        writer.add(end.rawValue)
+        writer.add(inputs) { $1.write(to: &$0) }
+        writer.add(outputs) { $1.write(to: &$0) }
+        writer.add(listed) { $0.add($1) }
+    }
+}
+
+extension FileRecord {
+    init(from reader: inout ByteReader) {
+        path = reader.text()
+        switch reader.byte() {
+        case 0: content = .missing
+        case 1: content = .file(reader.digest())
+        case 2: content = .folder
+        case 3: content = .other
+        default: content = .uncertain
+        }
+        guard case .file = content else { return }
+        stamp = FileStamp(
+            device: UInt64(bitPattern: Int64(reader.int())), inode: UInt64(bitPattern: Int64(reader.int())),
+            size: Int64(reader.int()), modified: Int64(reader.int()), changed: Int64(reader.int()))
+        readTime = Int64(reader.int())
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.add(path)
+        switch content {
+        case .missing: writer.add(0)
+        case .file(let digest):
+            writer.add(1)
+            writer.add(digest)
+            let stamp = stamp ?? FileStamp(device: 0, inode: 0, size: -1, modified: 0, changed: 0)
+            for number in [
+                Int64(bitPattern: stamp.device), Int64(bitPattern: stamp.inode), stamp.size, stamp.modified,
+                stamp.changed,
+                readTime,
+            ] { writer.add(int: Int(number)) }
+        case .folder: writer.add(2)
+        case .other: writer.add(3)
+        case .uncertain: writer.add(4)
+        }
+    }
+}

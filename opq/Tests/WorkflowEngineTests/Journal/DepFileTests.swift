@@ -1,0 +1,20 @@
+import Testing
+
+@testable import WorkflowEngine
+
+struct DepFileTests {
+    @Test(
+        arguments: [
+            ("a.o: a.c a.h\n", ["a.c", "a.h"]), ("a.o b.o: a.c \\\n  b.h\\\n c.h\n", ["a.c", "b.h", "c.h"]),
+            ("a.o: my\\ file.c pre#1 x\\#y $$HOME\n", ["my file.c", "pre#1", "x#y", "$HOME"]),
+            ("a.o: a.c\n\na.h:\n\nb.h:\n", ["a.c"]), ("a.o: C:/x.h a.c a.c", ["C:/x.h", "a.c"]),
+            ("a.o: \\\r\n a.c\r\n", ["a.c"]), ("", []), ("no colon here\n", []), ("a.o:\\\n a.c", ["a.c"]),
+        ] as [(String, [String])])
+    func `the prerequisites of all rules are read`(text: String, paths: [String]) {
+        #expect(DepFile(Array(text.utf8)).paths == paths)
+    }
+
+    @Test func `a name that is not UTF-8 is kept`() {
+        #expect(DepFile(Array("a: ".utf8) + [0xE9, 0x2E, 0x68]).paths.map(\.fileNameBytes) == [[0xE9, 0x2E, 0x68]])
+    }
+}

@@ -1,0 +1,33 @@
+import Testing
+
+@testable import WorkflowEngine
+
+struct RunHistoryTests {
+    private func end(_ name: String, _ number: UInt64) -> JournalEntry {
+        let fingerprint = Fingerprint(
+            command: Digest(number, 0), shell: Digest(0, 0), directory: ".", environment: [])
+        let record = OperationRecord(name: name, fingerprint: fingerprint, end: .succeeded)
+        return .operationEnded(OperationEnd(name: name, kind: .succeeded, record: record))
+    }
+
+    private func run(_ number: Int, _ entries: [JournalEntry]) -> [JournalEntry] {
+        [.runBegan(number: number, time: 0, file: Digest(0, 0))] + entries + [.runEnded(time: 1, isInterrupted: false)]
+    }
+
+    @Test func `a shorter journal has the last runs and the last record of each operation`() {
+        let entries = run(1, [end("a", 1), end("b", 1)]) + run(2, [end("a", 2)]) + run(3, [end("a", 3)])
+        let short = RunHistory.compacted(entries, keepingRuns: 2)
+        let history = RunHistory(short)
+        #expect(history.runs.map(\.number) == [2, 3])
+        #expect(history.runs.map(\.ends.count) == [1, 1])
+        let fingerprint = Fingerprint(command: Digest(9, 9), shell: Digest(0, 0), directory: ".", environment: [])
+        #expect(history.record(of: "a", fingerprint)?.fingerprint.command == Digest(3, 0))
+        #expect(history.record(of: "b", fingerprint)?.fingerprint.command == Digest(1, 0))
+        #expect(RunHistory.compacted(entries, keepingRuns: 3) == entries)
+    }
+
+    @Test func `a run without an end has no time of its end`() {
+        let history = RunHistory([.runBegan(number: 1, time: 5, file: Digest(0, 0)), end("a", 1)])
+        #expect(history.runs.map(\.endTime) == [nil])
+    }
+}
