@@ -14,6 +14,10 @@ final class CommandOperation: Operation, @unchecked Sendable {
         /// Identifies the command to the process watch, from the start of the command to its end.
         var token: ProcessWatch.Token?
         var isKilled = false
+        /// The number of the current run of the command, from 1.
+        var attempt = 1
+        /// The files before the command. `nil` until the operation has decided to run.
+        var prepared: RunJournal.Prepared?
     }
 
     private let index: Int
@@ -52,7 +56,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
         guard isFirst else { return }
         if !isCancelled, let obstacle = ledger.obstacle(to: planned, in: plan) {
             conclude(obstacle)
-        } else if !startCommand(isLastAttempt: false) {
+        } else if isCancelled || !isUpToDate(), !startCommand(isLastAttempt: false) {
             shell.watch.send(.attempt { self.startCommand(isLastAttempt: $0, niceness: self.quality.niceness) })
         }
     }
@@ -60,6 +64,13 @@ final class CommandOperation: Operation, @unchecked Sendable {
     override func cancel() {
         super.cancel()
         send { .end($0, signal: shell.stopSignal) }
+    }
+
+    /// Cancels the operation unless it has started.
+    func halt() {
+        guard state.withLock({ $0.phase == .waiting }) else { return }
+        // A start in this moment sees the cancellation, or its command ends by a signal.
+        cancel()
     }
 
     /// Cancels the operation, and kills all processes in the command's process group at once.
@@ -75,6 +86,23 @@ final class CommandOperation: Operation, @unchecked Sendable {
         let (phase, token) = state.withLock { ($0.phase, $0.token) }
         guard phase == .executing else { return }
         shell.watch.send(token.map(message) ?? .attemptNow)
+    }
+
+    /// Decides whether the command runs, and ends the operation if it is up to date.
+    private func isUpToDate() -> Bool {
+        guard let journal = shell.journal else { return false }
+        let (decision, prepared) = journal.prepare(index)
+        switch decision {
+        case .skip:
+            let record = OperationRecord(name: planned.name, fingerprint: prepared.fingerprint, end: .succeeded)
+            conclude(.upToDate, record: prepared.isDeclared ? nil : record)
+            return true
+        case .run(let reason):
+            state.withLock { $0.prepared = prepared }
+            if shell.explains { ledger.note(.explained(planned, reason.text)) }
+            journal.began(index, prepared)
+            return false
+        }
     }
 
     /// Starts the command, or ends the operation if the command cannot start.
@@ -95,10 +123,12 @@ final class CommandOperation: Operation, @unchecked Sendable {
         do {
             try shell.watch.start(planned, as: token, niceness: niceness) { process in
                 ledger.start(planned)
-                return ProcessWatch.Watched(process: process, spool: spool) { end in
-                    self.state.withLock { $0.token = nil }
-                    self.conclude(self.outcome(of: end, printed: spool), duration: clock.now - start, spool: spool)
+                var watched = ProcessWatch.Watched(process: process, spool: spool) { end in
+                    self.commandEnded(self.outcome(of: end, printed: spool), clock.now - start, spool, token)
                 }
+                watched.grace = planned.settings.grace ?? plan.settings.grace
+                watched.limit = planned.settings.timeout
+                return watched
             }
         } catch {
             state.withLock { $0.token = nil }
@@ -122,6 +152,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
     private func outcome(of command: CommandEnd, printed spool: OutputSpool) -> Outcome {
         // A cancelled command that exits with 0 has cleaned up. It has not succeeded.
         if isCancelled { return .cancelled }
+        if command.hasTimedOut { return .failed(.timedOut(planned.settings.timeout ?? .zero)) }
         if spool.hasLostOutput { return .failed(.outputLost(command.end, directory: shell.spools.path)) }
         return switch command.end {
         case .exit(0): .succeeded
@@ -131,15 +162,65 @@ final class CommandOperation: Operation, @unchecked Sendable {
         }
     }
 
-    private func conclude(_ outcome: Outcome, duration: Duration? = nil, spool: OutputSpool? = nil) {
+    /// Handles the end of the command on the thread that waits for commands. Files are examined on another thread.
+    private func commandEnded(
+        _ outcome: Outcome, _ duration: Duration, _ spool: OutputSpool, _ token: ProcessWatch.Token
+    ) {
+        let prepared = state.withLock(\.prepared)
+        guard let journal = shell.journal, let prepared, prepared.isDeclared else {
+            let record = prepared.map { prepared in
+                OperationRecord(name: planned.name, fingerprint: prepared.fingerprint, end: outcome.recordEnd)
+            }
+            return conclude(orRetry: outcome, record, duration, spool, token)
+        }
+        journal.files.addOperation { [self] in
+            let (outcome, record) = journal.settle(index, prepared, outcome)
+            conclude(orRetry: outcome, record, duration, spool, token)
+        }
+    }
+
+    /// Runs the command again if the retries of the operation permit it, and otherwise ends the operation.
+    private func conclude(
+        orRetry outcome: Outcome, _ record: OperationRecord?, _ duration: Duration, _ spool: OutputSpool,
+        _ token: ProcessWatch.Token
+    ) {
+        let attempt = state.withLock(\.attempt)
+        guard case .failed(let failure) = outcome, !isCancelled,
+            let delay = planned.settings.retries.delay(after: failure, attempt: attempt)
+        else {
+            state.withLock { $0.token = nil }
+            return conclude(outcome, duration: duration, spool: spool, record: record)
+        }
+        state.withLock { $0.attempt += 1 }
+        let again =
+            "\(RunReport.text(of: failure)); run \(attempt + 1) of \(planned.settings.retries.count + 1) in \(delay.seconds)"
+        ledger.note(.retrying(planned, again))
+        let start: @Sendable () -> Void = { [self] in
+            state.withLock { $0.token = nil }
+            if !startCommand(isLastAttempt: false, niceness: quality.niceness) {
+                shell.watch.send(.attempt { self.startCommand(isLastAttempt: $0, niceness: self.quality.niceness) })
+            }
+        }
+        shell.watch.send(.wait(token, delay, start))
+        // A cancellation may have come before the watch knew the wait.
+        if isCancelled { shell.watch.send(.end(token, signal: shell.stopSignal)) }
+    }
+
+    private func conclude(
+        _ outcome: Outcome, duration: Duration? = nil, spool: OutputSpool? = nil, record: OperationRecord? = nil
+    ) {
         switch outcome {
-        case .succeeded: break
+        case .succeeded, .upToDate: break
         case .failed(let failure): reportFailure(CommandFailure(failure: failure))
-        case .skipped(let reason): reportFailure(CommandSkipped(reason: reason))
+        case .skipped(let reason): reportFailure(CommandSkipped(reason: "skipped: \(reason)"))
+        case .unneeded(let reason): reportFailure(CommandSkipped(reason: "not needed: \(reason)"))
         case .cancelled: reportFailure(CancellationError())
         }
-        let conclusion = Conclusion(name: planned.name, outcome: outcome, duration: duration)
-        ledger.end(conclusion, at: index, spool: spool) { self.finish() }
+        let isFailure = if case .failed = outcome { true } else { false }
+        let conclusion = Conclusion(
+            name: planned.name, outcome: outcome, duration: duration,
+            isTolerated: isFailure && planned.settings.mayFail)
+        ledger.end(conclusion, at: index, spool: spool, record: record) { self.finish() }
     }
 
     private func finish() {
@@ -162,6 +243,10 @@ final class CommandShell: Sendable {
     let watch: ProcessWatch
     /// The directory of the files that hold the output of the commands.
     let spools: SpoolDirectory
+    /// The decisions and records of the run. `nil` for a run without up-to-date checks.
+    let journal: RunJournal?
+    /// Whether the handler of the run receives the reasons why operations run.
+    let explains: Bool
     private let signal = Atomic<Int32>(SIGTERM)
 
     /// The signal that asks the commands of cancelled operations to end.
@@ -170,8 +255,9 @@ final class CommandShell: Sendable {
         set { signal.store(newValue, ordering: .sequentiallyConsistent) }
     }
 
-    init(ledger: RunLedger, watch: ProcessWatch, spools: SpoolDirectory) {
+    init(ledger: RunLedger, watch: ProcessWatch, spools: SpoolDirectory, journal: RunJournal?, explains: Bool) {
         (self.ledger, self.watch, self.spools) = (ledger, watch, spools)
+        (self.journal, self.explains) = (journal, explains)
     }
 }
 
@@ -186,7 +272,34 @@ private struct CommandFailure: Error, CustomStringConvertible {
 private struct CommandSkipped: OperationTimeline.Ending {
     let reason: String
 
-    var ending: String { "skipped: \(reason)" }
+    var ending: String { reason }
+}
+
+extension Outcome {
+    fileprivate var recordEnd: OperationRecord.End {
+        switch self {
+        case .succeeded, .upToDate: .succeeded
+        case .cancelled: .cancelled
+        default: .failed
+        }
+    }
+}
+
+extension Retries {
+    /// Returns the pause before the next run of a command, or `nil` if the command does not run again.
+    ///
+    /// - Parameter attempt: The number of the failed run, from 1.
+    func delay(after failure: Outcome.Failure, attempt: Int) -> Duration? {
+        if let statuses {
+            guard case .exit(let status) = failure, statuses.contains(status) else { return nil }
+        } else if case .unstartable = failure {
+            return nil
+        }
+        let policy = RetryPolicy(
+            retries: count, backoff: .exponential(delay, factor: factor, cap: .seconds(86_400)), jitter: .none)
+        guard policy.permitsRetry(after: attempt, CommandFailure(failure: failure)) else { return nil }
+        return policy.delay(beforeRetry: attempt)
+    }
 }
 
 extension Quality {

@@ -2,12 +2,19 @@
 public enum Outcome: Equatable, Sendable {
     /// The command exited with status 0.
     case succeeded
-    /// The command did not start, did not exit with status 0, or lost output.
+    /// The command did not run, because nothing has changed since its last success.
+    case upToDate
+    /// The command did not start, did not exit with status 0, lost output, or did not make an output.
     case failed(Failure)
     /// The operation did not run, for the given reason.
     case skipped(String)
+    /// The operation did not run, because the workflow needs it only after other outcomes.
+    case unneeded(String)
     /// The run was cancelled before the operation ended.
     case cancelled
+
+    /// Whether the command succeeded now or earlier.
+    public var isSuccess: Bool { self == .succeeded || self == .upToDate }
 
     /// The reason why an operation failed.
     public enum Failure: Equatable, Sendable {
@@ -19,6 +26,10 @@ public enum Outcome: Equatable, Sendable {
         case unstartable(String)
         /// The command ended, but the directory for output had no space left at some time, so output may be lost.
         case outputLost(ProcessEnd, directory: String)
+        /// The command succeeded but did not make a file that it has to make.
+        case missingOutput(String)
+        /// The command ran longer than its time limit.
+        case timedOut(Duration)
     }
 }
 
@@ -30,9 +41,21 @@ public struct Conclusion: Equatable, Sendable {
     public let outcome: Outcome
     /// The running time of the command. `nil` if the command was not started.
     public let duration: Duration?
+    /// Whether the run succeeds although the operation failed, by `mayFail`.
+    public let isTolerated: Bool
+
+    /// Whether the run can succeed with this result.
+    public var isFine: Bool {
+        switch outcome {
+        case .succeeded, .upToDate, .unneeded: true
+        case .failed: isTolerated
+        case .skipped, .cancelled: false
+        }
+    }
 
     /// Creates the result of the operation with the given name.
-    init(name: String, outcome: Outcome, duration: Duration? = nil) {
+    init(name: String, outcome: Outcome, duration: Duration? = nil, isTolerated: Bool = false) {
+        self.isTolerated = isTolerated
         self.name = name
         self.outcome = outcome
         self.duration = duration
@@ -43,6 +66,8 @@ public struct Conclusion: Equatable, Sendable {
 public struct RunResult: Equatable, Sendable {
     /// The results of the operations, in the order of the plan.
     public let conclusions: [Conclusion]
+    /// The reason why the journal lacks entries of the run. `nil` if it has all.
+    public let recordFailure: String?
     /// The time from the start of the run to its end.
     public let wallTime: Duration
     /// The total processor time of all commands.

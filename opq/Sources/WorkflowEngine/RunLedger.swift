@@ -9,6 +9,20 @@ public enum RunEvent: Sendable {
     case ended(Conclusion, OutputSpool?)
     /// An operation waits for a system resource that is exhausted. Each kind of resource is reported once.
     case short(String)
+    /// An operation runs for a reason, as the text says. Such events come only if the options of the run ask for them.
+    case explained(PlannedOperation, String)
+    /// A command failed and will run again.
+    case retrying(PlannedOperation, String)
+}
+
+/// The reaction of a run to the failure of an operation. The raw values are the names on the command line.
+public enum StopPolicy: String, CaseIterable, Sendable {
+    /// The commands that run are ended, and no others start.
+    case now
+    /// The commands that run continue, and no others start.
+    case soon
+    /// All operations run that do not come after the failed one.
+    case never
 }
 
 /// A record of the results of a run, which passes the events of the run to a handler one at a time.
@@ -20,10 +34,13 @@ final class RunLedger: Sendable {
 
         init(conclusions: [Conclusion?]) { self.conclusions = conclusions }
 
-        /// Returns the first of the operations that did not succeed. All of them must have ended.
-        mutating func firstUnsuccessful(in awaited: Range<Int>) -> Int? {
+        /// Returns the first of the operations that is an obstacle. All of them must have ended.
+        mutating func firstObstacle(in awaited: Range<Int>) -> Int? {
             if let known = known[awaited] { return known }
-            let first = awaited.first { conclusions[$0]?.outcome != .succeeded }
+            let first = awaited.first { index in
+                guard let conclusion = conclusions[index] else { return true }
+                return !conclusion.outcome.isSuccess && !conclusion.isTolerated
+            }
             if awaited.count > 1 { known[awaited] = .some(first) }
             return first
         }
@@ -32,24 +49,27 @@ final class RunLedger: Sendable {
     private let state: Mutex<State>
     private let events = OperationQueue()
     private let handler: @Sendable (RunEvent) -> Bool
-    private let failsFast: Bool
+    private let stopPolicy: StopPolicy
     private let reportsStarts: Bool
     private let shortages = Mutex<[Shortage]>([])
     private let cancellation = Mutex<(@Sendable () -> Void)?>(nil)
+    private let halt = Mutex<(@Sendable () -> Void)?>(nil)
+    /// The journal of the run. Set before the run.
+    private let journal = Mutex<RunJournal?>(nil)
 
     /// Creates an empty ledger.
     ///
     /// - Parameters:
-    ///   - failsFast: Whether a failure cancels the run.
+    ///   - stopPolicy: The reaction to a failure.
     ///   - reportsStarts: Whether the handler receives the starts of operations.
     ///   - handler: A function that receives every event. If the function returns `false`, the run is cancelled.
     init(
-        operationCount: Int, failsFast: Bool, reportsStarts: Bool = true,
+        operationCount: Int, stopPolicy: StopPolicy = .never, reportsStarts: Bool = true,
         handler: @escaping @Sendable (RunEvent) -> Bool
     ) {
         state = Mutex(State(conclusions: Array(repeating: nil, count: operationCount)))
         events.maxConcurrentOperationCount = 1
-        self.failsFast = failsFast
+        self.stopPolicy = stopPolicy
         self.reportsStarts = reportsStarts
         self.handler = handler
     }
@@ -59,20 +79,33 @@ final class RunLedger: Sendable {
         cancellation.withLock { $0 = action }
     }
 
-    /// Returns the outcome of an operation that must not run, because a dependency or a barrier did not succeed.
+    /// Sets the action that cancels the operations that have not started.
+    func haltRun(by action: @escaping @Sendable () -> Void) { halt.withLock { $0 = action } }
+
+    /// Sets the journal that records the ends of operations.
+    func record(in journal: RunJournal) { self.journal.withLock { $0 = journal } }
+
+    /// Returns the outcome of an operation that must not run, because of the outcomes of its dependencies or of a barrier.
     func obstacle(to operation: PlannedOperation, in plan: WorkflowPlan) -> Outcome? {
         state.withLock { state in
             let barrier = operation.barrierAhead.map { [($0..<$0 + 1, "barrier")] } ?? []
+            var unneeded: Outcome?
             for (awaited, kind) in operation.awaited.map({ ($0, "dependency") }) + barrier {
-                guard let index = state.firstUnsuccessful(in: awaited) else { continue }
+                guard let index = state.firstObstacle(in: awaited) else { continue }
                 let name = plan.operations[index].name
                 switch state.conclusions[index]?.outcome {
-                case .failed: return .skipped("\(kind) \(name) failed")
-                case .skipped: return .skipped("\(kind) \(name) was skipped")
+                case .failed, .skipped:
+                    let isFailure = if case .failed = state.conclusions[index]?.outcome { true } else { false }
+                    guard operation.settings.condition == .success else { return nil }
+                    return .skipped("\(kind) \(name) \(isFailure ? "failed" : "was skipped")")
+                case .unneeded:
+                    if operation.settings.condition == .success {
+                        unneeded = unneeded ?? .unneeded("\(kind) \(name) was not needed")
+                    }
                 default: return .cancelled
                 }
             }
-            return nil
+            return unneeded ?? (operation.settings.condition == .failure ? .unneeded("no dependency failed") : nil)
         }
     }
 
@@ -91,12 +124,26 @@ final class RunLedger: Sendable {
         if isNew { events.addOperation { self.notify(.short(shortage.text)) } }
     }
 
+    /// Passes the reason why an operation runs, or runs again, to the handler.
+    func note(_ event: RunEvent) { events.addOperation { self.notify(event) } }
+
     /// Records the result of an operation, passes it to the handler, and then calls the closure. The operation finishes in
     /// the closure, so slow output delays the operations that produce it.
-    func end(_ conclusion: Conclusion, at index: Int, spool: OutputSpool?, completion: @escaping @Sendable () -> Void) {
+    func end(
+        _ conclusion: Conclusion, at index: Int, spool: OutputSpool?, record: OperationRecord?,
+        completion: @escaping @Sendable () -> Void
+    ) {
         state.withLock { $0.conclusions[index] = conclusion }
-        if failsFast, case .failed = conclusion.outcome { cancelRun() }
+        if case .failed = conclusion.outcome, !conclusion.isTolerated {
+            switch stopPolicy {
+            case .never: break
+            case .soon: halt.withLock { $0.take() }?()
+            case .now: cancelRun()
+            }
+        }
+        let journal = journal.withLock(\.self)
         events.addOperation {
+            journal?.ended(conclusion, record, spool)
             self.notify(.ended(conclusion, spool))
             completion()
         }

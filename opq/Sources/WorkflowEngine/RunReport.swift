@@ -37,8 +37,13 @@ public struct RunReport: Sendable {
         case .succeeded:
             guard detail != .quiet else { return nil }
             return coloured("✓", .green) + " \(name)" + (conclusion.duration.map { "  \($0.seconds)" } ?? "")
+        case .upToDate, .unneeded:
+            return detail == .verbose
+                ? coloured("= \(name)  \(conclusion.outcome == .upToDate ? "up to date" : "not needed")", .dim) : nil
         case .failed(let failure):
-            return coloured("✗", .red) + " \(name)  \(Self.text(of: failure).visible)"
+            let tolerated = conclusion.isTolerated ? " (may fail)" : ""
+            return coloured("✗", conclusion.isTolerated ? .yellow : .red)
+                + " \(name)  \(Self.text(of: failure).visible)\(tolerated)"
         case .skipped(let reason):
             guard detail != .quiet else { return nil }
             return coloured("–", .yellow) + " \(name)  skipped: \(reason.visible)"
@@ -52,24 +57,30 @@ public struct RunReport: Sendable {
     public func showsOutput(of conclusion: Conclusion) -> Bool {
         switch conclusion.outcome {
         case .failed: true
-        case .succeeded, .skipped, .cancelled: detail != .quiet
+        case .succeeded, .upToDate, .unneeded, .skipped, .cancelled: detail != .quiet
         }
     }
 
     /// Returns the last line of the report. `nil` if the report contains no summary.
     public func summary(of result: RunResult) -> String? {
-        var counts = (succeeded: 0, failed: 0, skipped: 0, cancelled: 0)
+        var counts = (succeeded: 0, upToDate: 0, failed: 0, tolerated: 0, skipped: 0, unneeded: 0, cancelled: 0)
         for conclusion in result.conclusions {
             switch conclusion.outcome {
             case .succeeded: counts.succeeded += 1
+            case .upToDate: counts.upToDate += 1
+            case .unneeded: counts.unneeded += 1
+            case .failed where conclusion.isTolerated: counts.tolerated += 1
             case .failed: counts.failed += 1
             case .skipped: counts.skipped += 1
             case .cancelled: counts.cancelled += 1
             }
         }
-        if detail == .quiet, counts.succeeded == result.conclusions.count { return nil }
+        if detail == .quiet, result.conclusions.allSatisfy({ $0.isFine }) { return nil }
         let parts = [
             coloured("\(counts.succeeded) succeeded", counts.succeeded > 0 ? .green : .plain),
+            counts.upToDate > 0 ? "\(counts.upToDate) up to date" : nil,
+            counts.tolerated > 0 ? coloured("\(counts.tolerated) failed as they may", .yellow) : nil,
+            counts.unneeded > 0 ? "\(counts.unneeded) not needed" : nil,
             counts.failed > 0 ? coloured("\(counts.failed) failed", .red) : nil,
             counts.skipped > 0 ? coloured("\(counts.skipped) skipped", .yellow) : nil,
             counts.cancelled > 0 ? coloured("\(counts.cancelled) cancelled", .yellow) : nil,
@@ -78,11 +89,35 @@ public struct RunReport: Sendable {
             + " in \(result.wallTime.seconds) (\(result.processorTime.seconds) of processor time)"
     }
 
+    /// Returns the lines that name each failed operation, with its command, its status and the end of its output.
+    ///
+    /// - Parameters:
+    ///   - commands: The commands of the operations, in the order of the results.
+    ///   - outputs: The ends of the outputs of failed operations, by the names of the operations.
+    public func failures(of result: RunResult, commands: [String], outputs: [String: String]) -> [String] {
+        let (most, lineCount) = (20, 10)
+        let failed = zip(result.conclusions, commands).filter { conclusion, _ in
+            if case .failed = conclusion.outcome { !conclusion.isTolerated } else { false }
+        }
+        var lines: [String] = []
+        for (conclusion, command) in failed.prefix(most) {
+            guard case .failed(let failure) = conclusion.outcome else { continue }
+            lines.append(coloured("failed: \(conclusion.name.visible)  \(Self.text(of: failure).visible)", .red))
+            lines += command.visibleLines.split(separator: "\n").map { "  $ \($0)" }
+            let output = (outputs[conclusion.name] ?? "").split(separator: "\n", omittingEmptySubsequences: false)
+            lines += output.reversed().drop { $0.isEmpty }.prefix(lineCount).reversed().map { "  | \($0)" }
+        }
+        if failed.count > most { lines.append("and \(failed.count - most) more failed") }
+        return lines
+    }
+
     static func text(of failure: Outcome.Failure) -> String {
         switch failure {
         case .exit(let status): "exit \(status)"
         case .signal(let number): "signal \(number)" + (signalNames[number].map { " (\($0))" } ?? "")
         case .unstartable(let reason): "cannot start: \(reason)"
+        case .missingOutput(let path): "the output '\(path)' is missing"
+        case .timedOut(let limit): "timed out after \(limit.seconds)"
         case .outputLost(let end, let directory):
             "\(text(of: end)), but output may be lost: no space was left in '\(directory)'"
         }

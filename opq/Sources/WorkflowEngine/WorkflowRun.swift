@@ -8,8 +8,8 @@ public import OperationsTimeline
 public struct RunOptions: Sendable {
     /// The concurrency limit of queues for which the file sets none. `nil` stands for the number of processors.
     public var jobs: Int?
-    /// Whether the first failure cancels the other operations.
-    public var failsFast = false
+    /// The reaction to the failure of an operation.
+    public var stopPolicy = StopPolicy.never
     /// The number of commands that may run at the same time in all queues together. `nil` stands for the number that the
     /// system's limits of descriptors and processes allow.
     public var commands: Int?
@@ -18,11 +18,21 @@ public struct RunOptions: Sendable {
     /// Whether this process becomes the parent of orphans of commands. It reaps them, and ends them when the run is cancelled.
     /// All children that this process starts must belong to the run then.
     public var adoptsOrphans = false
+    /// The store to which the run is recorded. `nil` if the workflow has no file.
+    public var store: RunStore?
+    /// The contents of the workflow file.
+    public var fileBytes: [UInt8] = []
+    /// Whether all operations run, also those that are up to date.
+    public var isForced = false
+    /// Whether operations that succeeded in the last run of the store are done.
+    public var resumes = false
+    /// Whether the handler of the run receives the reasons why operations run.
+    public var explains = false
 
     /// Creates options for a run.
-    public init(jobs: Int? = nil, failsFast: Bool = false) {
+    public init(jobs: Int? = nil, stopPolicy: StopPolicy = .never) {
         self.jobs = jobs
-        self.failsFast = failsFast
+        self.stopPolicy = stopPolicy
     }
 }
 
@@ -71,7 +81,7 @@ public final class WorkflowRun: Sendable {
     /// - Throws: `RunFailure` if the system has too few descriptors, threads or temporary space for a run.
     public init(_ plan: WorkflowPlan, options: RunOptions, handler: @escaping @Sendable (RunEvent) -> Bool) throws {
         let ledger = RunLedger(
-            operationCount: plan.operations.count, failsFast: options.failsFast, reportsStarts: options.reportsStarts,
+            operationCount: plan.operations.count, stopPolicy: options.stopPolicy, reportsStarts: options.reportsStarts,
             handler: handler)
         self.plan = plan
         self.ledger = ledger
@@ -82,13 +92,18 @@ public final class WorkflowRun: Sendable {
                 let limit = min(queue.concurrency(jobs: options.jobs), start.commands)
                 return (queue.name, OperationQueue(queue, limit: limit))
             })
-        let shell = CommandShell(ledger: ledger, watch: start.watch, spools: start.spools)
+        let journal = RunJournal(of: plan, in: options.store, isForced: options.isForced, resumes: options.resumes)
+        ledger.record(in: journal)
+        journal.begin(file: Digest(of: options.fileBytes))
+        let shell = CommandShell(
+            ledger: ledger, watch: start.watch, spools: start.spools, journal: journal, explains: options.explains)
         self.shell = shell
         operations = plan.operations.indices.map { CommandOperation($0, of: plan, shell: shell) }
         if let requirement = start.requirement {
             for operation in operations { operation.addRequirement(requirement) }
         }
         ledger.cancelRun(by: { [weak self] in self?.cancel() })
+        ledger.haltRun(by: { [weak self] in self?.halt() })
         enqueue()
     }
 
@@ -104,8 +119,10 @@ public final class WorkflowRun: Sendable {
         for queue in queues.values { queue.isSuspended = false }
         for queue in queues.values { queue.waitUntilAllOperationsAreFinished() }
         waitForWatch { .awaitOrphans($0) }
+        let conclusions = ledger.allConclusions(of: plan.operations)
+        let failure = shell.journal?.end(isInterrupted: conclusions.contains { $0.outcome == .cancelled })
         return RunResult(
-            conclusions: ledger.allConclusions(of: plan.operations), wallTime: clock.now - start,
+            conclusions: conclusions, recordFailure: failure ?? nil, wallTime: clock.now - start,
             processorTime: .processorTimeOfChildren - processorTime)
     }
 
@@ -117,6 +134,11 @@ public final class WorkflowRun: Sendable {
         shell.stopSignal = signal
         watch.send(.endOrphans(signal: signal))
         for queue in queues.values { queue.cancelAllOperations() }
+    }
+
+    /// Cancels the operations that have not started.
+    private func halt() {
+        for operation in operations { operation.halt() }
     }
 
     /// Cancels the run, and kills the running commands at once.

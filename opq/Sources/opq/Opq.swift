@@ -15,7 +15,9 @@ struct Opq: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            RunCommand.self, CheckCommand.self, InitCommand.self, SchemaCommand.self, FetchCommand.self,
+            RunCommand.self, ResumeCommand.self, CheckCommand.self, HistoryCommand.self, ShowCommand.self,
+            LogCommand.self,
+            InitCommand.self, SchemaCommand.self, FetchCommand.self,
         ])
 
     static func main() {

@@ -14,16 +14,8 @@ struct RunCommand: ParsableCommand {
             When the command has ended, the other processes of the group are ended too.
             """)
 
-    enum FailurePolicy: EnumerableFlag {
-        case keepGoing, failFast
-
-        static func help(for value: Self) -> ArgumentHelp? {
-            switch value {
-            case .keepGoing: "Run all operations that do not come after a failed operation."
-            case .failFast: "Cancel the other operations when an operation fails."
-            }
-        }
-    }
+    /// The reactions to a failure.
+    enum Stop: String, CaseIterable, ExpressibleByArgument { case now, soon, never }
 
     @OptionGroup var workflow: WorkflowArgument
 
@@ -40,8 +32,20 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Print the commands in a possible order, and run no command.")
     var dryRun = false
 
-    @Flag(exclusivity: .exclusive)
-    var failurePolicy = FailurePolicy.keepGoing
+    @Option(
+        help: ArgumentHelp(
+            "After a failure: now ends the running commands, soon starts no others, never runs all that can run.",
+            valueName: "now|soon|never"))
+    var stop = Stop.never
+
+    @Flag(help: "Run all operations, also those that are up to date.")
+    var force = false
+
+    @Flag(help: "Print the reason why each operation runs.")
+    var explain = false
+
+    @Option(help: ArgumentHelp("The number of runs that the history keeps.", valueName: "number"))
+    var keepRuns = 100
 
     @Flag(name: .shortAndLong, help: "Print failures only.")
     var quiet = false
@@ -61,6 +65,7 @@ struct RunCommand: ParsableCommand {
             throw ValidationError("\(option) would overwrite a workflow: '\(path)' must not end in .yml or .yaml.")
         }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
+        if keepRuns < 1 { throw ValidationError("--keep-runs must be 1 or more, found \(keepRuns).") }
         if let jobs, jobs < 1 { throw ValidationError("--jobs must be 1 or more, found \(jobs).") }
     }
 
@@ -85,7 +90,27 @@ struct RunCommand: ParsableCommand {
         return .badInput
     }
 
-    func run() throws {
+    func run() throws { try run(resumes: false) }
+
+    /// Opens the store of the workflow file. `nil` for a workflow without a file, and if the folder cannot be written.
+    private func store(for plan: WorkflowPlan) throws -> RunStore? {
+        guard workflow.hasFolder else { return nil }
+        do throws(RunStore.Failure) {
+            return try RunStore(of: workflow.file, keptRuns: keepRuns)
+        } catch {
+            guard error.isHarmless else { throw failure("cannot run: \(error.text)") }
+            // Without a record, an operation with inputs and outputs runs each time.
+            if plan.operations.contains(where: { $0.settings.inputs != nil || $0.settings.outputs != nil }) {
+                print("opq: nothing is recorded: \(error.text)".visible, to: &standardError)
+            }
+            return nil
+        }
+    }
+
+    /// Runs the workflow.
+    ///
+    /// - Parameter resumes: Whether the run continues the last one.
+    func run(resumes: Bool) throws {
         let plan = try selection.plan(of: workflow)
         if list {
             for line in plan.listing { try printLine(line) }
@@ -104,16 +129,21 @@ struct RunCommand: ParsableCommand {
         signal(SIGXFSZ, SIG_IGN)
         // The files are opened while signals still end the process, because opening a pipe without a reader blocks.
         let files = try recordings()
+        let store = try store(for: plan)
         Interruption.block()
         let outputs = FailedOutputs()
-        var options = RunOptions(jobs: jobs, failsFast: failurePolicy == .failFast)
+        var options = RunOptions(jobs: jobs, stopPolicy: StopPolicy(rawValue: stop.rawValue) ?? .never)
+        (options.store, options.isForced, options.resumes, options.explains) = (store, force, resumes, explain)
+        options.fileBytes =
+            store == nil ? [] : (try? Array(Data(contentsOf: URL(fileURLWithPath: workflow.file)))) ?? []
+        if resumes, let note = store?.noteForResume(options.fileBytes) { print("opq: \(note)", to: &standardError) }
         options.reportsStarts = detail == .verbose
         options.adoptsOrphans = true
         let run: WorkflowRun
         let interruption: Interruption
         do {
             run = try WorkflowRun(plan, options: options) { event in
-                if files.report != nil { outputs.note(event) }
+                outputs.note(event)
                 return printer.print(event)
             }
             interruption = try Interruption(of: run) { printer.announceCancellation() }
@@ -127,7 +157,14 @@ struct RunCommand: ParsableCommand {
         let status = isTerminal && detail != .quiet ? StatusLine(of: run, on: printer) : nil
         let result = run.run()
         status?.end()
+        let commands = plan.operations.map(\.command)
+        for line in printer.report.failures(of: result, commands: commands, outputs: outputs.byName) {
+            _ = printer.print(line)
+        }
         let isPrinted = printer.print(printer.report.summary(of: result))
+        if let failure = result.recordFailure {
+            print("opq: \(failure); later runs repeat the operations after that".visible, to: &standardError)
+        }
         let title = plan.name.map { "\($0) (\(workflow.file))" } ?? workflow.file
         // Each file is written even if writing the other one fails.
         let isRecorded = [
@@ -140,7 +177,7 @@ struct RunCommand: ParsableCommand {
         }
         if let signal = interruption.signal { endProcess(by: signal) }
         let isComplete = isPrinted && printer.failure == nil
-        if !isComplete || !result.conclusions.allSatisfy({ $0.outcome == .succeeded }) { throw ExitCode.failure }
+        if !isComplete || !result.conclusions.allSatisfy({ $0.isFine }) { throw ExitCode.failure }
         if isRecorded.contains(false) { throw ExitCode.badInput }
     }
 

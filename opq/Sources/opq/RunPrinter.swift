@@ -26,6 +26,10 @@ final class RunPrinter: Sendable {
                 guard screen.put(line: report.line(for: conclusion)) else { return false }
                 guard let spool, report.showsOutput(of: conclusion) else { return true }
                 return screen.put(spool)
+            case .explained(let operation, let reason):
+                return screen.put(line: "\(operation.name.visible): \(reason.visible)")
+            case .retrying(let operation, let text):
+                return screen.put(line: "\(operation.name.visible)  \(text.visible)")
             case .short(let text):
                 screen.put(note: "opq: waiting: \(text)")
                 return true

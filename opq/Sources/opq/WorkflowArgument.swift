@@ -40,6 +40,13 @@ struct WorkflowArgument: ParsableArguments {
     /// The file.
     var file: String { givenFile ?? Self.defaultFile ?? Self.defaultNames[0] }
 
+    /// Whether the workflow is a file in a folder, and not a stream.
+    var hasFolder: Bool {
+        var status = stat()
+        return file != "-" && !WorkflowFile.namesDescriptor(file) && stat(file, &status) == 0
+            && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// The names of operations.
     var names: [String] { Array(givenFile == nil ? words[...] : words.dropFirst()) }
 

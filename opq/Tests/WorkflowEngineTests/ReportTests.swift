@@ -101,7 +101,8 @@ struct ReportTests {
 
     private func result(_ outcomes: [Outcome]) -> RunResult {
         RunResult(
-            conclusions: outcomes.map { Conclusion(name: "x", outcome: $0) }, wallTime: .milliseconds(1500),
+            conclusions: outcomes.map { Conclusion(name: "x", outcome: $0) }, recordFailure: nil,
+            wallTime: .milliseconds(1500),
             processorTime: .seconds(3))
     }
 }

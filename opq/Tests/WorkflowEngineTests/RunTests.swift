@@ -7,7 +7,7 @@ import Testing
 
 /// Runs a workflow in `directory` and returns the outcomes. A separate thread waits for the run, so the wait occupies no
 /// thread that commands need.
-private func outcomes(
+func outcomes(
     of text: String, in directory: TemporaryDirectory, options: RunOptions = RunOptions(jobs: 4),
     handler: @escaping @Sendable (RunEvent) -> Bool = { _ in true },
     whenGateOpens: (@Sendable (WorkflowRun) -> Void)? = nil
@@ -113,7 +113,7 @@ struct RunTests {
 
     @Test func `a handler that refuses every event cancels the run once`() {
         let calls = Guarded(0)
-        let ledger = RunLedger(operationCount: 0, failsFast: false) { _ in false }
+        let ledger = RunLedger(operationCount: 0) { _ in false }
         ledger.cancelRun { calls.withLock { $0 += 1 } }
         for shortage in [Shortage.descriptors, .processes] { ledger.note(shortage) }
         #expect(ledger.allConclusions(of: []).isEmpty)
@@ -238,7 +238,7 @@ struct RunTests {
               next: {run: x, after: endless}
             """
         let outcomes = try await outcomes(
-            of: text, in: TemporaryDirectory(), options: RunOptions(jobs: 4, failsFast: true))
+            of: text, in: TemporaryDirectory(), options: RunOptions(jobs: 4, stopPolicy: .now))
         #expect(outcomes == ["go": .succeeded, "bad": .failed(.exit(1)), "endless": .cancelled, "next": .cancelled])
     }
 

@@ -65,7 +65,7 @@ public struct WorkflowFile: Sendable {
     }
 
     /// Whether a path names an open descriptor: `/dev/stdin`, `/dev/fd/N` or `/proc/…/fd/N`.
-    static func namesDescriptor(_ path: String) -> Bool {
+    package static func namesDescriptor(_ path: String) -> Bool {
         let parts = path.split(separator: "/")
         guard path.hasPrefix("/"), let last = parts.last else { return false }
         if parts.count == 2, parts[0] == "dev" { return last == "stdin" }

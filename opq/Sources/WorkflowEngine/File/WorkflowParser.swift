@@ -5,8 +5,7 @@
 struct WorkflowParser {
     /// The keys whose effect is missing. The parser refuses them, because a key without its effect would mislead.
     static let pending: Set<String> = [
-        "inputs", "outputs", "depfile", "keepOutputs", "timeout", "grace", "retries", "when", "mayFail", "resources",
-        "rate", "exclusive", "terminal", "capture", "secrets", "jobserver", "slurm",
+        "resources", "rate", "exclusive", "terminal", "capture", "secrets", "jobserver", "slurm",
     ]
 
     /// The valid part of the workflow.

@@ -35,7 +35,7 @@ struct BudgetTests {
 
     @Test func `each shortage is reported once`() {
         let reported = Journal<String>()
-        let ledger = RunLedger(operationCount: 0, failsFast: false) { event in
+        let ledger = RunLedger(operationCount: 0) { event in
             if case .short(let text) = event { reported.append(text) }
             return true
         }

@@ -1,0 +1,114 @@
+import Glibc
+
+/// The runs of a workflow as texts for the user.
+public struct RunRecords: Sendable {
+    /// The reason why a record cannot be shown.
+    public struct Failure: Error, Equatable {
+        /// The reason with the remedy.
+        public let text: String
+    }
+
+    private let file: String
+    private let runs: [RunHistory.Run]
+
+    /// Reads the records of a workflow file.
+    ///
+    /// - Throws: ``RunStore/Failure``.
+    public init(of workflow: String) throws(RunStore.Failure) {
+        self.init(of: workflow, try RunStore.history(of: workflow))
+    }
+
+    init(of workflow: String, _ history: RunHistory) { (file, runs) = (workflow, history.runs) }
+
+    /// A line for each run, the first one first.
+    public var history: [String] {
+        guard !runs.isEmpty else { return ["no run of '\(file)' is recorded".visible] }
+        return runs.map { run in
+            let time = run.endTime.map { Duration.nanoseconds(max($0 - run.time, 0)).seconds } ?? "did not end"
+            return "\(run.number)  \(Self.date(run.time))  \(time)  \(Self.counts(of: run))"
+        }
+    }
+
+    /// Returns a line for each operation of a run.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the run. `nil` stands for the last one.
+    ///   - names: The operations to show. Empty for all.
+    /// - Throws: ``Failure`` if there is no such run or operation.
+    public func show(run number: Int?, names: [String]) throws(Failure) -> [String] {
+        guard let run = number.map({ number in runs.first { $0.number == number } }) ?? runs.last else {
+            throw Failure(
+                text: runs.isEmpty
+                    ? "no run of '\(file)' is recorded" : "no run \(number ?? 0) is recorded; see 'opq history'")
+        }
+        for name in names where !run.ends.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+            throw Failure(text: "run \(run.number) has no operation '\(name)'")
+        }
+        let shown = run.ends.filter { end in names.isEmpty || names.contains { $0.utf8.elementsEqual(end.name.utf8) } }
+        return shown.map { Self.line(for: $0) }
+    }
+
+    /// Passes the log of an operation to `body`, in chunks.
+    ///
+    /// - Throws: ``Failure`` if no output is recorded, and the errors of `body`.
+    public func readLog(of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let end = runs.last { run in run.ends.contains { $0.name.utf8.elementsEqual(name.utf8) && $0.duration != nil } }
+        guard let last = end?.ends.last(where: { $0.name.utf8.elementsEqual(name.utf8) && $0.duration != nil }) else {
+            throw Failure(text: "no run of the operation '\(name)' is recorded; see 'opq show'")
+        }
+        guard last.hasLog else { return }
+        let path = RunStore.log(of: name, in: RunStore.folder(of: file))
+        let log = path.withFileName { open($0, O_RDONLY | O_CLOEXEC) }
+        guard log >= 0 else { throw Failure(text: "cannot read \(path): \(errorText(errno))") }
+        defer { close(log) }
+        try withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 16) { chunk in
+            while case let count = Glibc.read(log, chunk.baseAddress, chunk.count), count > 0 {
+                try body(UnsafeRawBufferPointer(rebasing: chunk[..<count]))
+            }
+        }
+    }
+
+    private static func line(for end: OperationEnd) -> String {
+        let mark: String
+        switch end.kind {
+        case .succeeded: mark = "succeeded"
+        case .upToDate: mark = "up to date"
+        case .failed: mark = "failed"
+        case .skipped: mark = "skipped"
+        case .cancelled: mark = "cancelled"
+        }
+        let time = end.duration.map { "  \(Duration.nanoseconds($0).seconds)" } ?? ""
+        return "\(mark)  \(end.name.visible)\(time)" + (end.text.isEmpty ? "" : "  \(end.text.visible)")
+    }
+
+    private static func counts(of run: RunHistory.Run) -> String {
+        let names: [(OperationEnd.Kind, String)] = [
+            (.succeeded, "succeeded"), (.upToDate, "up to date"), (.failed, "failed"), (.skipped, "skipped"),
+            (.cancelled, "cancelled"),
+        ]
+        let parts = names.compactMap { kind, name in
+            let count = run.ends.count { $0.kind == kind }
+            return count == 0 ? nil : "\(count) \(name)"
+        }
+        return parts.isEmpty ? "nothing ended" : parts.joined(separator: ", ")
+    }
+
+    /// Returns the local time of an instant, as in `2026-11-30 02:15:09`.
+    private static func date(_ time: Int64) -> String {
+        var seconds = time_t(time / 1_000_000_000)
+        var local = tm()
+        localtime_r(&seconds, &local)
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(1900 + local.tm_year)-\(two(local.tm_mon + 1))-\(two(local.tm_mday)) "
+            + "\(two(local.tm_hour)):\(two(local.tm_min)):\(two(local.tm_sec))"
+    }
+}
+
+extension RunStore {
+    /// Returns a note for a run that continues the last one. `nil` if the workflow file has not changed since.
+    public func noteForResume(_ file: [UInt8]) -> String? {
+        guard let last = history.runs.last else { return "no run is recorded, so all operations run" }
+        return last.file == Digest(of: file)
+            ? nil : "the workflow file has changed since run \(last.number); operations that changed run again"
+    }
+}

@@ -1,0 +1,255 @@
+import Glibc
+import Synchronization
+
+/// The folder `.opq/FILE` beside a workflow file, which has the journal and the logs of its runs.
+///
+/// The journal is only appended to. Each entry is written by one call, so an entry that was written survives the end of this
+/// process. A lock keeps two runs from mixing their entries.
+public final class RunStore: Sendable {
+    /// The reason why a store cannot be used.
+    public struct Failure: Error {
+        /// The reason with the place and the remedy.
+        public let text: String
+        /// Whether a run can work without a store, because the folder cannot be written.
+        public let isHarmless: Bool
+    }
+
+    private struct State {
+        var size: Int
+        var failure: String?
+    }
+
+    /// The path of the folder.
+    let path: String
+    /// The runs before this one.
+    let history: RunHistory
+    private let journal: Int32
+    private let lock: Int32
+    private let state: Mutex<State>
+
+    /// Opens the store of a workflow file for a run.
+    ///
+    /// - Parameters:
+    ///   - workflow: The path of the file.
+    ///   - keptRuns: The number of runs that the journal keeps.
+    /// - Throws: ``Failure``.
+    public init(of workflow: String, keptRuns: Int = 100) throws(Failure) {
+        path = Self.folder(of: workflow)
+        try Self.makeFolders(path)
+        lock = try Self.lock(path, workflow)
+        let file = path + "/journal"
+        do throws(Failure) {
+            var entries: [JournalEntry] = []
+            journal = file.withFileName { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o666) }
+            guard journal >= 0 else { throw Self.failure("cannot write", file) }
+            let bytes = try Self.read(journal, file)
+            let contents = try Self.contents(of: bytes, file)
+            entries = contents.entries
+            var size = contents.validCount
+            // An entry that was cut off is removed, and a shorter journal takes the place of a long one.
+            let kept = RunHistory.compacted(entries, keepingRuns: keptRuns)
+            if size == 0 || kept.count < entries.count - entries.count / 2 {
+                let new = JournalFormat.header + kept.flatMap { JournalFormat.frame($0) }
+                try Self.replace(journal, file, by: new)
+                (entries, size) = (kept, new.count)
+            } else if size < bytes.count {
+                ftruncate(journal, off_t(size))
+            }
+            history = RunHistory(entries)
+            state = Mutex(State(size: size))
+        } catch {
+            close(lock)
+            throw error
+        }
+    }
+
+    deinit {
+        close(journal)
+        close(lock)
+    }
+
+    /// Reads the history of a workflow file without a run.
+    ///
+    /// - Throws: ``Failure`` if the journal is damaged or cannot be read.
+    static func history(of workflow: String) throws(Failure) -> RunHistory {
+        let file = folder(of: workflow) + "/journal"
+        let descriptor = file.withFileName { open($0, O_RDONLY | O_CLOEXEC) }
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return RunHistory() }
+            throw failure("cannot read", file)
+        }
+        defer { close(descriptor) }
+        return RunHistory(try contents(of: read(descriptor, file), file).entries)
+    }
+
+    /// The reason why entries could not be written. `nil` if all were.
+    var writeFailure: String? { state.withLock(\.failure) }
+
+    /// Adds an entry to the journal. After a failure, no entry is added any more.
+    func append(_ entry: JournalEntry) {
+        let frame = JournalFormat.frame(entry)
+        state.withLock { state in
+            guard state.failure == nil else { return }
+            var done = 0
+            while done < frame.count {
+                let count = frame.withUnsafeBytes {
+                    pwrite(journal, $0.baseAddress! + done, frame.count - done, off_t(state.size + done))
+                }
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else {
+                    state.failure = "cannot write \(path)/journal: \(errorText(errno))"
+                    // Half an entry would be damage if another process added entries after it.
+                    ftruncate(journal, off_t(state.size))
+                    return
+                }
+                done += count
+            }
+            state.size += frame.count
+        }
+    }
+
+    /// Waits until the entries are on the disk.
+    func synchronize() { fdatasync(journal) }
+
+    // MARK: - Logs
+
+    /// Returns the path of the log of an operation.
+    static func log(of name: String, in folder: String) -> String {
+        var text = ""
+        for byte in name.fileNameBytes.prefix(100) {
+            let isPlain = UInt8.isPlain(byte)
+            text += isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        // Long names may have equal beginnings.
+        return folder + "/logs/" + text + "-" + String(Digest(of: [name]).first, radix: 36)
+    }
+
+    /// Writes the log of an operation, which replaces the one of an earlier run.
+    ///
+    /// - Returns: Whether the output is not empty and the log was written.
+    func writeLog(_ spool: OutputSpool, of name: String) -> Bool {
+        let path = Self.log(of: name, in: self.path)
+        guard !spool.isEmpty else {
+            _ = path.withFileName { unlink($0) }
+            return false
+        }
+        let file = path.withFileName { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var isWritten = true
+        try? spool.read { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty, isWritten {
+                let count = write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                isWritten = count > 0
+                rest = rest.dropFirst(max(count, 0))
+            }
+        }
+        return isWritten
+    }
+
+    // MARK: - Files
+
+    /// Returns the folder of a workflow file.
+    static func folder(of workflow: String) -> String {
+        let name = workflow.lastPathComponent
+        return (String(workflow.utf8.dropLast(name.utf8.count)) ?? "") + ".opq/" + name
+    }
+
+    private static func makeFolders(_ path: String) throws(Failure) {
+        let parent = String(path.utf8.dropLast(path.lastPathComponent.utf8.count + 1)) ?? path
+        var isNew = false
+        for folder in [parent, path, path + "/logs"] {
+            if folder.withFileName({ mkdir($0, 0o777) }) == 0 {
+                if folder == parent { isNew = true }
+            } else if errno != EEXIST {
+                throw failure("cannot make", folder, isHarmless: true)
+            }
+        }
+        guard isNew else { return }
+        // Git then ignores the folder, also without a line in the project's own file.
+        let ignored = (parent + "/.gitignore").withFileName { open($0, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666) }
+        if ignored >= 0 {
+            _ = write(ignored, "*\n", 2)
+            close(ignored)
+        }
+    }
+
+    private static func lock(_ path: String, _ workflow: String) throws(Failure) -> Int32 {
+        let file = (path + "/lock").withFileName { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o666) }
+        guard file >= 0 else { throw failure("cannot write", path + "/lock", isHarmless: true) }
+        if flock(file, LOCK_EX | LOCK_NB) != 0 {
+            let error = errno
+            var bytes = [UInt8](repeating: 0, count: 32)
+            let count = max(pread(file, &bytes, bytes.count, 0), 0)
+            let owner = String(decoding: bytes.prefix(count).prefix { $0 > 32 }, as: UTF8.self)
+            close(file)
+            guard error == EWOULDBLOCK else {
+                throw Failure(text: "cannot lock \(path)/lock: \(errorText(error))", isHarmless: true)
+            }
+            throw Failure(
+                text: "process \(owner) runs '\(workflow)' already; wait for its end, or stop it", isHarmless: false)
+        }
+        let text = "\(getpid())\n"
+        ftruncate(file, 0)
+        _ = pwrite(file, text, text.utf8.count, 0)
+        return file
+    }
+
+    private static func read(_ file: Int32, _ path: String) throws(Failure) -> [UInt8] {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw failure("cannot read", path) }
+        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeMutableBytes {
+                pread(file, $0.baseAddress! + done, $0.count - done, off_t(done))
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { throw failure("cannot read", path) }
+            if count == 0 { break }
+            done += count
+        }
+        return Array(bytes.prefix(done))
+    }
+
+    private static func contents(of bytes: [UInt8], _ path: String) throws(Failure) -> JournalFormat.Contents {
+        do throws(JournalFormat.Damage) {
+            return try JournalFormat.read(bytes)
+        } catch {
+            let remedy =
+                switch error {
+                case .unknownVersion: "use that version, or move the file away"
+                case .badEntry: "move the file away"
+                }
+            throw Failure(
+                text: "cannot read \(path): \(error.text); \(remedy): without it, every operation runs again",
+                isHarmless: false)
+        }
+    }
+
+    /// Writes a new journal beside the old one, and then renames it, so that one of them is complete at any time.
+    private static func replace(_ journal: Int32, _ path: String, by bytes: [UInt8]) throws(Failure) {
+        let new = (path + ".new").withFileName { open($0, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
+        guard new >= 0 else { throw failure("cannot write", path + ".new") }
+        defer { close(new) }
+        guard write(new, bytes, bytes.count) == bytes.count, fdatasync(new) == 0,
+            (path + ".new").withFileName({ from in path.withFileName { rename(from, $0) } }) == 0,
+            dup2(new, journal) >= 0,
+            fcntl(journal, F_SETFD, FD_CLOEXEC) == 0
+        else { throw failure("cannot write", path + ".new") }
+    }
+
+    private static func failure(_ action: String, _ path: String, isHarmless: Bool = false) -> Failure {
+        Failure(text: "\(action) \(path): \(errorText(errno))", isHarmless: isHarmless)
+    }
+}
+
+extension UInt8 {
+    fileprivate static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+}

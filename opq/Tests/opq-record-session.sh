@@ -1,0 +1,150 @@
+#!/bin/sh
+# Runs the built opq on workflows with inputs and outputs: what is up to date, resumed, recorded and removed.
+# Usage: Tests/opq-record-session.sh [path of opq]
+set -u
+opq=$(realpath "${1:-.build/debug/opq}")
+shared=$(realpath "$(dirname "$0")/session.sh")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+. "$shared"
+
+# ran NAME...: exactly these operations ran in the last run, in any order.
+ran() {
+    test "$(sed -n 's/^✓ \([^ ]*\)  .*/\1/p' out | sort | tr '\n' ' ')" = "$(printf '%s\n' "$@" | sort | tr '\n' ' ')"
+}
+nothing_ran() { ! grep -q '^[✓✗]' out; }
+
+cat > make.yml << 'END'
+operations:
+  upper: { each: [a, b], run: "tr a-z A-Z < {item}.txt > {item}.up", inputs: ["{item}.txt"], outputs: ["{item}.up"] }
+  join: { after: upper, run: "cat a.up b.up > all", inputs: [a.up, b.up], outputs: [all] }
+END
+echo one > a.txt
+echo two > b.txt
+status 0 run make.yml
+check 'the first run runs everything' ran 'upper[a]' 'upper[b]' join
+status 0 run make.yml
+check 'the second run runs nothing' nothing_ran
+check 'the summary counts what is up to date' grep -q '^0 succeeded, 3 up to date in ' out
+touch a.txt
+status 0 run make.yml
+check 'a newer time alone changes nothing' nothing_ran
+echo ONE > a.txt
+status 0 run --explain make.yml
+check 'an operation whose outputs did not change does not make its dependents run' ran 'upper[a]'
+check 'the reason is named' grep -qx 'upper\[a\]: the input a.txt changed' out
+echo 1 > a.txt
+status 0 run make.yml
+check 'a changed output makes the dependents run' ran 'upper[a]' join
+echo edited > all
+status 0 run --explain make.yml
+check 'an output that was edited by hand is made again' grep -qx 'join: the output all was changed' out
+rm all
+status 0 run --dry-run make.yml
+check 'a dry run makes nothing' test ! -e all
+status 0 run make.yml
+check 'a dry run marks nothing as done' ran join
+status 0 run --force make.yml
+check 'everything can be forced' ran 'upper[a]' 'upper[b]' join
+check 'git ignores the folder of the journal' test "$(cat .opq/.gitignore)" = '*'
+
+# Two runs at once.
+printf 'operations: { waits: { run: "echo > gate; read -r _ < door" } }' > busy.yml
+mkfifo gate door
+timeout 60 "$opq" run busy.yml > first 2>&1 &
+first=$!
+read -r _ < gate
+status 2 run busy.yml
+check 'a second run of the same file is refused, with the process that runs' grep -q "cannot run: process [0-9]* runs 'busy.yml' already" err
+echo > door
+wait $first
+check 'the first run is not disturbed' test $? -eq 0
+
+# opq is killed while an output is half-written.
+cat > half.yml << 'END'
+operations:
+  half: { run: "echo first > half; if [ -e gate ]; then echo > gate; sleep 1000; fi; echo last >> half", outputs: [half] }
+END
+timeout 60 "$opq" run half.yml > first 2>&1 &
+read -r _ < gate
+kill -KILL "$(cat .opq/half.yml/lock)"
+wait
+rm gate
+status 0 run --explain half.yml
+check 'a half-written output of a killed run is made again' grep -qx 'half: no success is recorded' out
+check 'the output is complete' test "$(wc -l < half)" -eq 2
+
+# A signal removes half-written outputs.
+printf 'operations: { half: { run: "echo x > part; echo > gate; sleep 1000", outputs: [part] } }' > stopped.yml
+mkfifo gate
+timeout --foreground 60 "$opq" run stopped.yml > out 2> err &
+timer=$!
+read -r _ < gate
+kill -TERM "$(cat .opq/stopped.yml/lock)"
+wait $timer
+check 'the outputs of an interrupted command are removed' test ! -e part
+
+# Resume after kill -9 at each step: each operation succeeds once.
+cat > chain.yml << 'END'
+operations:
+  a: { run: "echo a >> log; [ ! -e kill-a ] || { rm kill-a; kill -9 $(cat .opq/chain.yml/lock); sleep 1000; }; echo a >> done" }
+  b: { after: a, run: "echo b >> log; [ ! -e kill-b ] || { rm kill-b; kill -9 $(cat .opq/chain.yml/lock); sleep 1000; }; echo b >> done" }
+  c: { after: b, run: "echo c >> log; [ ! -e kill-c ] || { rm kill-c; kill -9 $(cat .opq/chain.yml/lock); sleep 1000; }; echo c >> done" }
+END
+touch kill-a kill-b kill-c
+timeout 60 "$opq" run chain.yml > /dev/null 2>&1
+timeout 60 "$opq" resume chain.yml > /dev/null 2>&1
+timeout 60 "$opq" resume chain.yml > /dev/null 2>&1
+status 0 resume chain.yml
+check 'each operation succeeds once, although opq was killed at each step' test "$(tr '\n' ' ' < done)" = 'a b c '
+check 'only the killed operations ran twice' test "$(tr '\n' ' ' < log)" = 'a a b b c c '
+status 0 resume chain.yml
+check 'a run without anything left does nothing' nothing_ran
+sed -i 's/echo b >> done/echo B >> done/' chain.yml
+status 0 resume --explain chain.yml
+check 'a changed command runs again, and so do the operations after it' ran b c
+check 'a changed file is announced' grep -q 'the workflow file has changed since run' err
+
+# History.
+status 0 history make.yml
+check 'the history has a line for each run' test "$(wc -l < out)" -eq 8
+status 0 show --run 1 make.yml
+check 'a run has a line for each operation' grep -q '^succeeded  upper\[a\]  ' out
+status 2 show --run 99 make.yml
+printf 'operations: { says: { run: "echo hello; exit 3" } }' > says.yml
+status 1 run says.yml
+check 'the last lines name the failed operation' test "$(tail -n 4 out | head -n 3 | tr '\n' '|')" = 'failed: says  exit 3|  $ echo hello; exit 3|  | hello|'
+status 0 log says.yml says
+check 'the output of an operation is kept' test "$(cat out)" = hello
+status 0 show says.yml
+check 'a failure is shown with its status' grep -q '^failed  says  .*exit 3' out
+status 2 log says.yml other
+
+# Damage.
+cp .opq/make.yml/journal journal
+printf 'opq journal 9\nx' > .opq/make.yml/journal
+status 2 run make.yml
+check 'a journal of a later version is named, with a remedy' grep -q "cannot read .opq/make.yml/journal: it was written by a later version of opq ('opq journal 9'); use that version, or move the file away" err
+{ head -c 30 journal; printf 'XX'; tail -c +33 journal; } > .opq/make.yml/journal
+status 2 run make.yml
+check 'a damaged journal is named, with the place' grep -q 'the entry at byte [0-9]* is damaged; move the file away' err
+check 'a damaged journal is left as it is' test "$(wc -c < .opq/make.yml/journal)" -eq "$(wc -c < journal)"
+head -c -3 journal > .opq/make.yml/journal
+status 0 run make.yml
+check 'a journal that was cut off is used' grep -q ' up to date' out
+if [ "$(id -u)" -ne 0 ] || command -v setpriv > /dev/null; then
+    mkdir fixed && cp make.yml a.txt b.txt fixed
+    printf 'operations: { a: { run: "true", inputs: [a.txt] } }' > fixed/ro.yml
+    chmod 555 fixed && chmod 755 .
+    as=
+    [ "$(id -u)" -ne 0 ] || as='setpriv --reuid=65534 --regid=65534 --clear-groups'
+    $as timeout 60 "$opq" run fixed/ro.yml > out 2> err
+    check 'a folder that cannot be written is named, and the run succeeds' test $? -eq 0
+    check 'the missing record is announced' grep -q 'nothing is recorded: cannot make fixed/.opq: Permission denied' err
+    chmod 755 fixed
+fi
+
+check 'a stream leaves no journal' test ! -e .opq/-
+echo "$passed passed, $failed failed"
+test $failed -eq 0
