@@ -41,16 +41,15 @@ let package = Package(
             name: "swift-operations-networking", path: "../Networking",
             traits: [.trait(name: "Images", condition: .when(traits: ["Images"]))]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
     targets: [
         .target(name: "CProcess"),
+        .target(name: "CYaml", exclude: ["LICENSE"], cSettings: [.define("YAML_DECLARE_STATIC")]),
         .target(
             name: "WorkflowEngine",
             dependencies: [
-                "CProcess", operations("Operations"), operations("OperationsTimeline"), systemPackage,
-                .product(name: "Yams", package: "Yams"),
+                "CProcess", "CYaml", operations("Operations"), operations("OperationsTimeline"), systemPackage,
             ],
             swiftSettings: settings),
         .executableTarget(

@@ -1,4 +1,9 @@
+#if canImport(FoundationEssentials)
+// Foundation would make a program load ICU at its start.
+public import FoundationEssentials
+#else
 public import Foundation
+#endif
 
 extension OperationTimeline {
     /// Returns the trace in Chrome's JSON format, for Perfetto and `chrome://tracing`.

@@ -2,9 +2,8 @@ internal import CYaml
 
 /// A YAML document whose nodes know their places in the text.
 ///
-/// The initializer composes the nodes from the events of libyaml, the parser inside Yams. Yams itself stops at the first
-/// duplicate key of a map. It also compares keys by their whole contents, which can take exponential time for aliases of
-/// aliases. Here the keys are not compared.
+/// The initializer composes the nodes from the events of libyaml. It does not compare keys: a comparison by their whole
+/// contents could take exponential time for aliases of aliases.
 struct YAMLDocument {
     /// The outermost node; `nil` for an empty document.
     let root: YAMLNode?
