@@ -33,7 +33,7 @@ public enum JSONText: Sendable, Hashable {
             self = .null
             return
         }
-        let text = instant.description.replacing(" UTC", with: "").replacing(" ", with: "T")
+        let text = String(instant.description.dropLast(4).map { $0 == " " ? "T" : $0 })
         let fraction = "\(1_000_000 + (instant.microseconds % 1_000_000 + 1_000_000) % 1_000_000)".dropFirst()
         self = .text("\(text).\(fraction)Z")
     }
@@ -80,6 +80,7 @@ public enum JSONText: Sendable, Hashable {
         for scalar in value.unicodeScalars {
             switch scalar {
             case "\"", "\\": text += "\\\(scalar)"
+            case "\u{20}"..."\u{7E}": text.unicodeScalars.append(scalar)
             case "\n": text += "\\n"
             case _ where CellText.isVisible(scalar): text.unicodeScalars.append(scalar)
             default:

@@ -5,7 +5,10 @@ import GRDB
 import Testing
 
 @testable import OperationsDurable
+
+#if Postgres
 @testable import OperationsDurablePostgres
+#endif
 
 /// Rule R36: the check of a store.
 @Suite struct CheckTests {

@@ -4,7 +4,10 @@ import GRDB
 import Testing
 
 @testable import OperationsDurable
+
+#if Postgres
 @testable import OperationsDurablePostgres
+#endif
 
 /// Rule R36: a command opens a store that exists, and creates and changes nothing else.
 @Suite struct ExistingStoreTests {
@@ -102,6 +105,33 @@ import Testing
             #expect(try await first.record(of: added.id).state == .cancelled)
         }
     }
+
+    #if os(Linux)
+    /// Returns the number of locks that this process holds on the file.
+    private func locks(_ path: String) throws -> Int {
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        let suffix = ":\(status.st_ino)"
+        return WriterLock.locks().split(separator: "\n").count { line in
+            let words = line.split(separator: " ")
+            return words.count > 5 && words[4] == "\(getpid())" && words[5].hasSuffix(suffix)
+        }
+    }
+
+    @Test func `R36: a second store of the process takes no lock away from the first one`() async throws {
+        try await withTemporaryFile { path in
+            let first = try await SQLiteStore(path: path)
+            let held = try locks(path)
+            #expect(held > 0)
+            do {
+                let second = try await open(path)
+                #expect(try await second.snapshot().queues.isEmpty)
+            }
+            try #expect(locks(path) >= held)
+            _ = try await DurableQueue("q", in: first).add(Sum(a: 1, b: 2))
+        }
+    }
+    #endif
 
     #if Postgres
     @Test(.enabled(if: PostgresServer.isInstalled))

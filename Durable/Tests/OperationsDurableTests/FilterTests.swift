@@ -99,6 +99,27 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func `R23: explain says that the worker of an operation vanished, and that no other one is there`(_ kind: StoreKind)
+        async throws
+    {
+        try await withStore(kind) { test in
+            let (store, queue) = (test.store, DurableQueue("q", in: test.store))
+            let sum = try await queue.add(Sum(a: 1, b: 2))
+            let late = try await queue.add(Sum(a: 1, b: 2), options: DurableOptions(delay: .seconds(5)))
+            try await store.commit { machine in
+                let worker = try machine.register("w", kinds: ["sum"], queues: ["q"], lease: .seconds(30))
+                _ = try machine.claim(for: worker, slots: [("q", 1)], kinds: ["sum"])
+            }
+            let end = try await store.snapshot().workers[0].leaseEnd
+            #expect(try await store.explain(sum.id).reasons.count == 1)
+            test.advance(.seconds(60))
+            let reasons = try await store.explain(sum.id).reasons
+            #expect(reasons.dropFirst() == [.leaseExpired(at: end), .noWorkerServes(queue: "q")])
+            #expect(try await store.explain(late.id).reasons.last == .noWorkerServes(queue: "q"))
+        }
+    }
+
     /// A store in which another process moves operations before each commit.
     private struct RacingStore: DurableStore {
         let base: MemoryStore

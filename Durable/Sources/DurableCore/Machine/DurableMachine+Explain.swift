@@ -14,6 +14,8 @@ extension DurableMachine {
         case .scheduled:
             let wakeAt = row.wakeAt ?? now
             reasons = [row.failures > 0 ? .retriesAt(wakeAt, lastError: row.reason ?? "") : .startsAt(wakeAt)]
+            // The next worker makes the operation ready.
+            if wakeAt <= now { reasons += try absentWorkers(of: row, name: name) }
         case .blocked: reasons = try keyObstacles(of: row) + obstacles(of: row, name: name)
         case .ready:
             let obstacles = try obstacles(of: row, name: name)
@@ -23,6 +25,10 @@ extension DurableMachine {
             let label = worker.map { $0.name.isEmpty ? "\($0.id)" : $0.name } ?? ""
             reasons =
                 [.runs(worker: label, since: row.startedAt)] + (row.isCancelRequested ? [.cancelRequested] : [])
+            if let end = worker?.leaseEnd, end < now {
+                reasons.append(.leaseExpired(at: end))
+                reasons += try absentWorkers(of: row, name: name)
+            }
         case .awaitingSignal: reasons = [.awaitsSignal(row.signal ?? "", until: row.wakeAt)]
         case .finishing:
             reasons = try rows.unfinishedChildren(of: [id]).prefix(Self.listed).map { .waitsForChild($0) }
@@ -77,12 +83,14 @@ extension DurableMachine {
             let next = rate.instant(permitting: 1, filledAt: queue.rateFilledAt, now: now)
             reasons.append(.rateOfQueue(queue.name, until: next))
         }
-        let workers = try rows.workers().filter { $0.leaseEnd >= now && $0.queues.containsExactly(queue.name) }
-        if workers.isEmpty {
-            reasons.append(.noWorkerServes(queue: queue.name))
-        } else if !workers.contains(where: { $0.kinds.containsExactly(name) }) {
-            reasons.append(.noWorkerRegisters(name))
-        }
-        return reasons
+        return try reasons + absentWorkers(of: row, name: name)
+    }
+
+    /// Returns the reason if no worker with a lease runs operations of the queue and the name.
+    private mutating func absentWorkers(of row: OperationRow, name: String) throws -> [DurableExplanation.Reason] {
+        let queue = try rows.queue(row.queue).name
+        let workers = try rows.workers().filter { $0.leaseEnd >= now && $0.queues.containsExactly(queue) }
+        if workers.isEmpty { return [.noWorkerServes(queue: queue)] }
+        return workers.contains { $0.kinds.containsExactly(name) } ? [] : [.noWorkerRegisters(name)]
     }
 }

@@ -32,6 +32,8 @@ public struct DurableExplanation: Sendable, Hashable, CustomStringConvertible {
         case waitsForChild(OperationID)
         /// A worker runs the operation.
         case runs(worker: String, since: DurableInstant?)
+        /// The worker of the running operation vanished. Another worker of the queue takes the operation over.
+        case leaseExpired(at: DurableInstant)
         /// A caller requested the cancellation of the running operation.
         case cancelRequested
         /// Workers vanished while the operation ran, so that it runs alone in its process until an attempt ends.
@@ -78,6 +80,7 @@ extension DurableExplanation.Reason: CustomStringConvertible {
         case .awaitsSignal(let name, let until): "waits for signal '\(name)'\(until.map { " until \($0)" } ?? "")"
         case .waitsForChild(let id): "waits for child \(id)"
         case .runs(let worker, let since): "worker '\(worker)' runs it\(since.map { " since \($0)" } ?? "")"
+        case .leaseExpired(let instant): "the lease of the worker expired at \(instant)"
         case .cancelRequested: "a cancellation is requested"
         case .runsAlone(let crashes): "runs alone, because its worker vanished \(crashes) times"
         case .waitsForSlot: "waits for a free slot of a worker"

@@ -1,4 +1,4 @@
-public import DurableCore
+import DurableCore
 
 extension DurableStore {
     /// Compares the counts and states of the store with a recount, in one snapshot, and changes nothing.

@@ -16,7 +16,7 @@ struct ExistingFile {
     ///
     /// - Throws: `DurableError.unavailable`, `noSchema`, `newerSchema` or `olderSchema`.
     func check() throws(DurableError) {
-        try checkHeader()
+        try checkPresence()
         // With a log beside the file, other processes use the file, or have ended without closing it.
         if SQLiteFiles.Identity(path: path + "-wal") == nil, let found = try? numbers(isImmutable: true) {
             return try check(found)
@@ -32,18 +32,19 @@ struct ExistingFile {
         try Migrator.checkAge(of: version)
     }
 
-    private func checkHeader() throws(DurableError) {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else {
+    /// Checks that a file with content exists.
+    ///
+    /// The end of a descriptor of the file would release the locks that other stores of the process hold. Only SQLite opens it.
+    private func checkPresence() throws(DurableError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
             throw .unavailable("the file '\(path)' cannot be read: \(String(cString: strerror(errno)))")
         }
-        defer { close(file) }
-        let magic = Array("SQLite format 3\0".utf8)
-        var header = [UInt8](repeating: 0, count: magic.count)
-        let count = pread(file, &header, header.count, 0)
-        if count < 0 { throw .unavailable("the file '\(path)' cannot be read: \(String(cString: strerror(errno)))") }
-        if count == 0 { throw .noSchema }
-        if header != magic { throw .unavailable("the file '\(path)' is not a database") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .unavailable("'\(path)' is not a file") }
+        if status.st_size == 0 { throw .noSchema }
+        guard access(path, R_OK) == 0 else {
+            throw .unavailable("the file '\(path)' cannot be read: \(String(cString: strerror(errno)))")
+        }
     }
 
     /// Returns the numbers about the schema; nothing if the file has no such table.
@@ -83,6 +84,7 @@ struct ExistingFile {
 
     private func check(_ code: CInt, _ handle: OpaquePointer?) throws(DurableError) {
         guard code != SQLITE_OK else { return }
+        if code & 0xFF == SQLITE_NOTADB { throw .unavailable("the file '\(path)' is not a database") }
         let text = handle.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) } ?? "SQLite error \(code)"
         throw .unavailable("the file '\(path)': \(text)")
     }

@@ -32,7 +32,7 @@ enum WriterLock {
     ///
     /// Foundation returns the first part of the list only: it takes the first short read for the end of the file, and the system
     /// delivers at most a page at a time.
-    private static func locks() -> String {
+    static func locks() -> String {
         let file = open("/proc/locks", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }
         defer { close(file) }
