@@ -12,7 +12,7 @@ import Synchronization
 /// a call that finds out whether the Observation framework tracks the read.
 //
 // This file has the contract of each member, and one line that calls the step of the flow, `add → ready → start → finish
-// → complete`. The steps are in `Flow/`.
+// → complete`. The steps are in `Flow/`. An extension cannot declare `open` members that a class overrides, so all stand here.
 open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, CustomStringConvertible,
     CustomDebugStringConvertible, @unchecked Sendable
 {

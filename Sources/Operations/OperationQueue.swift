@@ -53,6 +53,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     }
 
     /// Creates an empty queue with a name, which texts about the queue contain, and a concurrency limit.
+    // Disfavored: many programs have an initializer of their own with a name.
+    @_disfavoredOverload
     public convenience init(
         name: String, maxConcurrentOperationCount: Int = OperationQueue.defaultMaxConcurrentOperationCount
     ) {
@@ -104,6 +106,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
         }
     }
 
+    /// Not available: names `addTask` in place of the compiler's text about types.
     @available(*, unavailable, message: "A block neither throws nor awaits. Use addTask(_:)")
     public final func addOperation(_ block: @escaping @Sendable () async throws -> Void) { fatalError("unavailable") }
 

@@ -4,8 +4,9 @@ extension OperationQueue {
     /// The states of a queue's progress, as an asynchronous sequence.
     ///
     /// The first element is the present state. Further elements follow when the queue counts an operation, when a child
-    /// reports, and when `totalUnitCount` changes. The sequence ends when the queue is deallocated. A slow reader may miss
-    /// intermediate states, but receives the last one.
+    /// reports, and when `totalUnitCount` changes. The sequence ends when the queue is deallocated, so a loop in a task
+    /// that holds the queue ends by `break` or a cancellation only. A slow reader may miss intermediate states, but receives the
+    /// last one.
     public struct ProgressUpdates: AsyncSequence, Sendable {
         private weak var progress: QueueProgress?
 

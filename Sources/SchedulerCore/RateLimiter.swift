@@ -6,9 +6,10 @@ public struct RateLimiter: Sendable {
         /// In any time span of one period there are at most `count` starts.
         case slidingWindow(count: UInt64, period: UInt64)
 
-        /// Returns the burst with which a bucket reaches its rate although its timers are late: the permits of 10 ms, at least 1.
+        /// Returns the burst with which a bucket reaches a rate of 100 or more in a second although its timers are late: one more than
+        /// the permits of 10 ms. A bucket of a lower rate has 1, so its starts are never close to each other.
         public static func burst(of count: UInt64, in period: UInt64) -> UInt64 {
-            max(1, UInt64(clamping: UInt128(count) * 10_000_000 / UInt128(period)))
+            1 + UInt64(clamping: min(UInt128(count) * 10_000_000 / UInt128(period), UInt128(UInt64.max) - 1))
         }
     }
 

@@ -55,6 +55,8 @@ extension Operation {
     /// Adds an unfinished dependency to an operation in no queue, without attachments and so without a lock. False: this
     /// is not possible, and nothing has changed.
     ///
+    /// Four exchanges and no search: the reference to the dependency, the count, the list, the stack.
+    ///
     /// A dependency that is added twice has two edges until the dependencies are sorted. Both end together. The number of
     /// repeated edges is limited, because only few dependencies are added in this way.
     @inline(__always)

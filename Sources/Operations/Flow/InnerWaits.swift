@@ -108,23 +108,35 @@ extension Operation {
         attachments?.withLock { $0.extras?.innerWaits.end(subject) }
     }
 
+    final func changeSleeps(by number: Int) { ownAttachments.withExtras { $0.innerWaits.sleeps += number } }
+
     /// Changes the number of threads that run blocks of the operation.
     final func changeBlocks(by number: Int) { ownAttachments.withExtras { $0.innerWaits.blocks += number } }
 }
 
 extension ThreadContext {
     /// Notes the wait for all operations that this thread runs, while `body` blocks the thread.
-    func noteWait(for subject: InnerWaits.Subject, while body: () -> Void) {
+    ///
+    /// - Parameter isLimited: Whether a time ends the wait, so that it is no part of a stall.
+    func noteWait(for subject: InnerWaits.Subject, isLimited: Bool, while body: () -> Void) {
         let callers = callers
         for caller in callers {
-            caller.operation._withUnsafeGuaranteedRef { $0.beginsWait(for: subject) }
+            caller.operation._withUnsafeGuaranteedRef {
+                if isLimited { $0.changeSleeps(by: 1) }
+                $0.beginsWait(for: subject)
+            }
             caller.queue?._withUnsafeGuaranteedRef { $0.watchWaits() }
         }
-        let isMain = MainThread.isCurrent
+        let isMain = !isLimited && MainThread.isCurrent
         if isMain { MainThread.begins(subject) }
         body()
         if isMain { MainThread.ends() }
-        for caller in callers { caller.operation._withUnsafeGuaranteedRef { $0.endsWait(for: subject) } }
+        for caller in callers {
+            caller.operation._withUnsafeGuaranteedRef {
+                $0.endsWait(for: subject)
+                if isLimited { $0.changeSleeps(by: -1) }
+            }
+        }
     }
 
     /// The operations that the calling code is part of, on this thread, outermost first. They live as long as the code runs.
@@ -151,8 +163,8 @@ extension ThreadContext {
     /// Notes the sleep for the operation that the current task is part of, while `body` suspends the task.
     static func noteSleep(while body: () async throws -> Void) async throws {
         guard let operation = ofCurrentTask?.operation else { return try await body() }
-        operation.ownAttachments.withExtras { $0.innerWaits.sleeps += 1 }
-        defer { operation.attachments?.withLock { $0.extras?.innerWaits.sleeps -= 1 } }
+        operation.changeSleeps(by: 1)
+        defer { operation.changeSleeps(by: -1) }
         try await body()
     }
 }

@@ -41,7 +41,7 @@ extension Operation {
         let parker = Parker()
         guard enlist(.thread(parker)) else { return true }
         var isFinished = true
-        lending { isFinished = Worker.block(on: parker, atMost: limit) }
+        lending(isLimited: limit != nil) { isFinished = Worker.block(on: parker, atMost: limit) }
         guard !isFinished else { return true }
         // If another thread has taken the waiter from the list, the operation is finished, and the thread uses the parker.
         guard attachments?.withLock({ $0.waiters.remove(parker) }) != true else { return false }
@@ -164,7 +164,8 @@ extension Lifecycle {
 
 extension ThreadContext.Frame {
     /// Whether the current task is part of the operation. A thread that drains an actor for the operation may run jobs of
-    /// other tasks, and continue with these tasks for a while.
+    /// other tasks, and continue with these tasks for a while. An operation that continues on an actor with threads of its own has
+    /// no frame there, so `ofCurrentTask` looks at the task.
     var includesCurrentTask: Bool {
         guard let executor = operation._withUnsafeGuaranteedRef({ $0.executorOfTask }) else { return true }
         return withUnsafeCurrentTask { $0?.unownedTaskExecutor } == executor
@@ -178,6 +179,7 @@ extension ThreadContext {
     static var ofCurrentTask: (operation: Operation, queue: OperationQueue?)? {
         guard let executor = withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor }) else { return nil }
         guard #available(macOS 26.4, iOS 26.4, tvOS 26.4, watchOS 26.4, visionOS 26.4, *) else {
+            // The runtime does not return the executor as an object there.
             guard let frame = current.innermost else { return nil }
             guard let operation = frame.operation.takeUnretainedValue() as? AsyncOperation else { return nil }
             return (operation, frame.queue?.takeUnretainedValue())
@@ -261,7 +263,9 @@ extension OperationQueue {
         let parker = Parker()
         guard enlist(.thread(parker)) else { return true }
         var isEmpty = true
-        ThreadContext.current.noteWait(for: .queue(self)) { isEmpty = Worker.block(on: parker, atMost: limit) }
+        ThreadContext.current.noteWait(for: .queue(self), isLimited: limit != nil) {
+            isEmpty = Worker.block(on: parker, atMost: limit)
+        }
         guard !isEmpty else { return true }
         // If another thread has taken the waiter from the list, the queue was empty, and the thread uses the parker.
         guard !withState({ $0.idleWaiters.remove(parker) }) else { return false }

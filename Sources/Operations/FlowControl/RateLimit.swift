@@ -11,9 +11,9 @@ public struct RateLimit: Sendable, Equatable {
 
     /// Returns a limit whose permits arrive evenly, `count` in each period. The queue keeps up to `burst` unused permits.
     ///
-    /// A timer that starts the next operation is late by some tenths of a millisecond, and the burst makes up for it. The default
-    /// covers a few milliseconds. With a burst of 1, two starts are never closer than `period / count`, and a queue of 1,000 starts
-    /// in a second is slower than that.
+    /// A timer that starts the next operation is late by some tenths of a millisecond. With a burst of 1 this time is lost at each
+    /// start: little at 50 starts in a second, a sixth at 1,000. A larger burst makes up for it. In return, starts may be closer than
+    /// `period / count`. The default is 1 below 100 starts in a second, and makes up for up to 10 ms above.
     ///
     /// The call stops the process if `count` or `burst` is below 1, or the period is not above zero.
     ///
@@ -21,7 +21,7 @@ public struct RateLimit: Sendable, Equatable {
     ///   - count: The number of permits that arrive in a period.
     ///   - period: The length of a period.
     ///   - burst: The largest number of permits that are kept, and given at once after a pause and at the beginning. The default,
-    ///     nil, is the number that arrives in 10 ms, at least 1: for 100 permits in a second 1, for 1,000 permits 10.
+    ///     nil, is one more than the permits of 10 ms: for 50 permits in a second 1, for 100 permits 2, for 1,000 permits 11.
     public static func tokenBucket(
         _ count: Int, per period: Duration, burst: Int? = nil
     ) -> RateLimit {

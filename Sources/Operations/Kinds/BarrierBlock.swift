@@ -12,14 +12,9 @@ final class BarrierBlock: Operation, @unchecked Sendable {
     }
 
     override func main() {
-        noteForLongRunning(.starts)
+        // Other watchers see operations only. `noteEnd` notes the end.
+        queue?._withUnsafeGuaranteedRef { $0.longRunningWatch }?.operation(self, did: .starts)
         block.take()?()
-        noteForLongRunning(.hasFinished)
-    }
-
-    /// Other watchers see operations only.
-    private func noteForLongRunning(_ step: QueueStep) {
-        queue?._withUnsafeGuaranteedRef { $0.longRunningWatch }?.operation(self, did: step)
     }
 }
 

@@ -43,6 +43,7 @@ open class BlockOperation: Operation, @unchecked Sendable {
     }
 
     /// Creates an operation with a name, which texts about the operation contain, and one block.
+    @_disfavoredOverload
     public convenience init(name: String, block: @escaping @Sendable () -> Void) {
         self.init(block: block)
         self.name = name

@@ -6,7 +6,8 @@ public struct OperationEvent: Sendable, CustomStringConvertible {
         case added
         /// The operation is ready. Its conditions and requirements are tested later.
         case ready
-        /// The queue is about to start the operation.
+        /// The queue is about to start the operation. An operation that was cancelled while it waited has this event too, although its
+        /// work does not run.
         case started
         /// The operation has finished.
         ///

@@ -46,10 +46,11 @@ extension OperationQueue {
         var reasons: [QueueSnapshot.Reason: Int] = [:]
         var executing = 0
         for (index, operation) in zip(survey.members, survey.operations) {
-            if let operation, areRunning.contains(ObjectIdentifier(operation)) {
+            let own = survey.reasons(of: index)
+            if let operation, areRunning.contains(ObjectIdentifier(operation)), own != [.finishNotAnnounced] {
                 executing += 1
             } else {
-                for kind in Set(survey.reasons(of: index).map(\.kind)) { reasons[kind, default: 0] += 1 }
+                for kind in Set(own.map(\.kind)) { reasons[kind, default: 0] += 1 }
             }
         }
         let (oldestAge, throughput) = statistics.answer(for: survey.operations)

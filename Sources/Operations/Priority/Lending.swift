@@ -58,9 +58,9 @@ extension Operation {
     }
 
     /// Lends the ranks of the operation that this thread runs to this operation, while `body` blocks the thread.
-    final func lending(while body: () -> Void) {
+    final func lending(isLimited: Bool, while body: () -> Void) {
         let context = ThreadContext.current
-        context.noteWait(for: .operation(self)) {
+        context.noteWait(for: .operation(self), isLimited: isLimited) {
             if PriorityLending.isUsed, let caller = context.caller { lend(caller.word.lifecycle.lends) }
             if LevelLending.isUsed { lend(context.level) }
             body()

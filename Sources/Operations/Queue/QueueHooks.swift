@@ -159,7 +159,11 @@ extension OperationQueue {
     /// Called for an operation that has claimed its end, and is going to leave.
     @inline(never)
     final func noteEnd(of operation: Operation, _ lifecycle: Lifecycle) {
-        if !lifecycle.contains(.unlisted) { notifyWatchers(.hasFinished, of: operation) }
+        if !lifecycle.contains(.unlisted) {
+            notifyWatchers(.hasFinished, of: operation)
+        } else if lifecycle.contains(.barrier) {
+            longRunningWatch?.operation(operation, did: .hasFinished)
+        }
         if lifecycle.contains(.hasFailed) { operation.keepFailureHandler(of: self) }
     }
 

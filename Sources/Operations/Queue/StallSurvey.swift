@@ -365,8 +365,7 @@ extension OperationQueue {
         }
     }
 
-    /// Returns the operations that the first barrier waits for, in the order in which they arrived. O(n log n).
-    /// Returns the operations in front of the first barrier, in the order added, or the barrier if it runs. O(n).
+    /// Returns the operations in front of the first barrier, in the order added, or the barrier if it runs. O(n log n).
     fileprivate func holdersOfBarrier() -> [Operation] {
         let (before, running) = withState { state in
             (

@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -179,6 +180,17 @@ import Testing
         }
     }
 
+    @Test func `a snapshot shows an end that was not announced as an own reason to wait`() {
+        let (queue, silent) = (OperationQueue(name: "work"), SilentOperation())
+        queue.stallDelay = .zero
+        queue.addOperation(silent)
+        silent.started.pass()
+        until { queue.snapshot().waitingReasons == [.ownReadiness: 1] }
+        #expect(queue.snapshot().executing == 0)
+        silent.didChangeValue(forKey: "isFinished")
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test func `a snapshot counts executing and waiting operations, and the reasons`() async throws {
         let queue = OperationQueue()
         queue.name = "counted"
@@ -208,6 +220,20 @@ import Testing
         #expect(last.executing == 0 && last.waiting == 0 && last.oldestAge == nil)
         // The operations that finished in the last ten seconds. This task may have waited longer.
         #expect(last.throughput >= 0)
+    }
+}
+
+/// Ends without an announcement.
+private final class SilentOperation: Operations.Operation, @unchecked Sendable {
+    private let isOver = Atomic(false)
+    let started = Gate()
+
+    override var isAsynchronous: Bool { true }
+    override var isFinished: Bool { isOver.load(ordering: .acquiring) }
+
+    override func start() {
+        isOver.store(true, ordering: .releasing)
+        started.open()
     }
 }
 

@@ -35,6 +35,7 @@ import Testing
         watched.queue.addOperations([long, dependent], waitUntilFinished: false)
         watched.arrived.pass()
         StallObserver.letTimersPass()
+        watched.queue.longRunningDelay = .seconds(1000)
         mayEnd.open()
         watched.queue.waitUntilAllOperationsAreFinished()
         #expect(watched.reports.entries.count == 1)
@@ -54,6 +55,7 @@ import Testing
         begun.pass()
         if isSetLater { watched.queue.longRunningDelay = .milliseconds(10) }
         watched.arrived.pass()
+        watched.queue.longRunningDelay = .seconds(1000)
         mayEnd.open()
         watched.queue.addBarrierBlock {}
         watched.queue.waitUntilAllOperationsAreFinished()

@@ -269,6 +269,28 @@ import Glibc
         #expect(watched.queue.explain(waiting).reasons == [.finished])
     }
 
+    /// The wait ends when its time is over.
+    @Test(arguments: [false, true]) func `a blocking wait with a limit is no stall`(waitsForQueue: Bool) {
+        let (watched, held) = (watched("work", width: 1, delay: .seconds(1000)), OperationQueue.suspended())
+        let (missing, begun) = (BlockOperation {}, Gate())
+        held.addOperation(missing)
+        watched.queue.addOperation {
+            begun.open()
+            if waitsForQueue {
+                _ = held.waitUntilAllOperationsAreFinished(timeout: .seconds(1000))
+            } else {
+                _ = missing.waitUntilFinished(timeout: .seconds(1000))
+            }
+        }
+        begun.pass()
+        watched.queue.addOperation {}
+        watched.queue.stallDelay = .milliseconds(1)
+        StallObserver.letTimersPass()
+        #expect(watched.reports.isEmpty && watched.queue.stallReport() == nil)
+        held.isSuspended = false
+        watched.queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test func `a sleep, and a wait beside a sleep of another child task, are no stall`() async {
         let watched = watched("sleeping", width: 1, delay: .seconds(1000))
         let queue = watched.queue

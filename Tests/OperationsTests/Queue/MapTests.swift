@@ -26,17 +26,15 @@ import Testing
 
     @Test func `as many operations as the limit permits run at a time`() async throws {
         let queue = OperationQueue()
-        let (count, all) = (Guarded(0), AsyncGate())
-        let body = { @Sendable (_: Int) in
-            if count.withLock({
-                $0 += 1; return $0 % 3
-            }) == 0 {
+        func meeting() -> @Sendable (Int) async -> Void {
+            let all = AsyncGate(3)
+            return { _ in
                 all.open()
+                await all.pass()
             }
-            await all.pass()
         }
-        _ = try await queue.mapResults(0..<3, atMost: 3, body)
-        _ = try await queue.map(0..<3, atMost: 3, body)
+        _ = try await queue.mapResults(0..<3, atMost: 3, meeting())
+        _ = try await queue.map(0..<3, atMost: 3, meeting())
     }
 
     @Test func `an operation has the name of its element`() async throws {
