@@ -31,7 +31,9 @@ struct Glob {
         // A pattern such as `a/**/**` finds a path more than once. Bytes are compared: equal strings may be different names.
         let sorted = wanted.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let unique = sorted.indices.filter { $0 == 0 || !sorted[$0].utf8.elementsEqual(sorted[$0 - 1].utf8) }
-        return Findings(paths: unique.map { sorted[$0] }, problems: search.problems)
+        // A program would take a name that begins with a dash for an option.
+        let paths = unique.map { sorted[$0].hasPrefix("-") ? "./" + sorted[$0] : sorted[$0] }
+        return Findings(paths: paths, problems: search.problems)
     }
 }
 

@@ -27,6 +27,13 @@ struct GlobTests {
         #expect(Glob(pattern: pattern).find(in: directory.path) == Glob.Findings(paths: paths))
     }
 
+    @Test func `a name that begins with a dash is no option`() throws {
+        let directory = try TemporaryDirectory(files: ["-rf", "a/-n"])
+        #expect(Glob(pattern: "*").find(in: directory.path).paths == ["./-rf", "a"])
+        #expect(Glob(pattern: "*/*").find(in: directory.path).paths == ["a/-n"])
+        #expect(Item(path: "./-rf").name == "-rf")
+    }
+
     @Test func `two stars do not follow symbolic links to directories`() throws {
         let directory = try TemporaryDirectory(files: ["S/a.c"])
         symlink("S", directory.path + "/link")
