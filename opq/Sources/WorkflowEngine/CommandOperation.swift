@@ -27,7 +27,8 @@ final class CommandOperation: Operation, @unchecked Sendable {
     /// The ends of families that this operation is a member of. Set before the run.
     var families: [FamilyEnd] = []
 
-    private var planned: PlannedOperation { plan.operations[index] }
+    /// The operation of the plan.
+    var planned: PlannedOperation { plan.operations[index] }
     private var ledger: RunLedger { shell.ledger }
     private var quality: Quality { plan.queues.first { $0.name == planned.queue }?.quality ?? .default }
 

@@ -61,7 +61,7 @@ final class RunLedger: Sendable {
     ///
     /// - Parameters:
     ///   - stopPolicy: The reaction to a failure.
-    ///   - reportsStarts: Whether the handler receives the starts of operations.
+    ///   - reportsStarts: Whether the handler receives the starts of operations, and the ends of those that are up to date.
     ///   - handler: A function that receives every event. If the function returns `false`, the run is cancelled.
     init(
         operationCount: Int, stopPolicy: StopPolicy = .never, reportsStarts: Bool = true,
@@ -142,6 +142,11 @@ final class RunLedger: Sendable {
             }
         }
         let journal = journal.withLock(\.self)
+        if conclusion.outcome == .upToDate, !reportsStarts {
+            // Nothing is shown, so no other thread is needed.
+            journal?.ended(conclusion, record, spool)
+            return completion()
+        }
         events.addOperation {
             journal?.ended(conclusion, record, spool)
             self.notify(.ended(conclusion, spool))

@@ -13,7 +13,7 @@ public struct RunOptions: Sendable {
     /// The number of commands that may run at the same time in all queues together. `nil` stands for the number that the
     /// system's limits of descriptors and processes allow.
     public var commands: Int?
-    /// Whether the handler of the run receives the starts of operations.
+    /// Whether the handler of the run receives the starts of operations, and the ends of those that are up to date.
     public var reportsStarts = true
     /// Whether this process becomes the parent of orphans of commands. It reaps them, and ends them when the run is cancelled.
     /// All children that this process starts must belong to the run then.
@@ -85,6 +85,7 @@ public final class WorkflowRun: Sendable {
             handler: handler)
         self.plan = plan
         self.ledger = ledger
+        let resources = try RunResources(plan)
         let start = try RunStart(plan, options: options)
         queues = Dictionary(
             uniqueKeysWithValues: plan.queues.map { queue in
@@ -101,6 +102,9 @@ public final class WorkflowRun: Sendable {
         operations = plan.operations.indices.map { CommandOperation($0, of: plan, shell: shell) }
         if let requirement = start.requirement {
             for operation in operations { operation.addRequirement(requirement) }
+        }
+        for operation in operations {
+            for requirement in resources.requirements(of: operation.planned) { operation.addRequirement(requirement) }
         }
         ledger.cancelRun(by: { [weak self] in self?.cancel() })
         ledger.haltRun(by: { [weak self] in self?.halt() })

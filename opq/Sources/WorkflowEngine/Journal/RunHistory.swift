@@ -16,6 +16,8 @@ struct RunHistory: Sendable {
 
     /// The runs, the first one first.
     private(set) var runs: [Run] = []
+    /// The operations whose output is in a file.
+    private(set) var loggedNames: Set<ByteKey> = []
     private var records: [ByteKey: OperationRecord] = [:]
     private var names: [Digest: String] = [:]
     /// The contents of files that were read.
@@ -32,6 +34,7 @@ struct RunHistory: Sendable {
         case .runBegan(let number, let time, let file): runs.append(Run(number: number, time: time, file: file))
         case .operationBegan(let name): records[ByteKey(name)]?.end = .unknown
         case .operationEnded(let end):
+            if end.hasLog { loggedNames.insert(ByteKey(end.name)) }
             if !runs.isEmpty { runs[runs.count - 1].ends.append(end) }
             guard let record = end.record else { return }
             records[ByteKey(record.name)] = record

@@ -182,7 +182,8 @@ final class RunJournal: Sendable {
         end.duration = conclusion.duration.map { Int64($0 / .nanoseconds(1)) }
         end.hasLog = spool.map { store.writeLog($0, of: conclusion.name) } ?? false
         end.record = record
-        store.append(.operationEnded(end))
+        // An operation that is up to date stays so, also if this entry is lost.
+        store.append(.operationEnded(end), mayWait: end.kind == .upToDate && record == nil)
     }
 
     private static func read(_ path: String) -> [UInt8]? {

@@ -17,6 +17,8 @@ public final class RunStore: Sendable {
     private struct State {
         var size: Int
         var failure: String?
+        /// The bytes of entries that are written with the next one.
+        var waiting: [UInt8] = []
     }
 
     /// The path of the folder.
@@ -86,10 +88,16 @@ public final class RunStore: Sendable {
     var writeFailure: String? { state.withLock(\.failure) }
 
     /// Adds an entry to the journal. After a failure, no entry is added any more.
-    func append(_ entry: JournalEntry) {
-        let frame = JournalFormat.frame(entry)
+    ///
+    /// - Parameter mayWait: Whether the entry may be lost if this process is killed. It is written with a later entry.
+    func append(_ entry: JournalEntry, mayWait: Bool = false) {
+        let bytes = JournalFormat.frame(entry)
         state.withLock { state in
             guard state.failure == nil else { return }
+            state.waiting += bytes
+            if mayWait { return }
+            let frame = state.waiting
+            state.waiting = []
             var done = 0
             while done < frame.count {
                 let count = frame.withUnsafeBytes {
@@ -128,9 +136,9 @@ public final class RunStore: Sendable {
     ///
     /// - Returns: Whether the output is not empty and the log was written.
     func writeLog(_ spool: OutputSpool, of name: String) -> Bool {
-        let path = Self.log(of: name, in: self.path)
+        var path: String { Self.log(of: name, in: self.path) }
         guard !spool.isEmpty else {
-            _ = path.withFileName { unlink($0) }
+            if history.loggedNames.contains(ByteKey(name)) { _ = path.withFileName { unlink($0) } }
             return false
         }
         let file = path.withFileName { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }

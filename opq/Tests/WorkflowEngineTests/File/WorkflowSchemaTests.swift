@@ -37,7 +37,7 @@ struct WorkflowSchemaTests {
             // A key that the parser does not know would stop it, and a key of a wrong type is an error.
             #expect(
                 !complaints(about: text).isEmpty
-                    || ["vars", "environment", "matrix", "queues", "operations"].contains(key),
+                    || ["vars", "environment", "matrix", "queues", "operations", "resources"].contains(key),
                 "\(key)")
         }
     }
