@@ -69,6 +69,8 @@ final class RunLedger: Sendable {
     ) {
         state = Mutex(State(conclusions: Array(repeating: nil, count: operationCount)))
         events.maxConcurrentOperationCount = 1
+        // A thread that works for queues of different names changes its name each time, by a system call.
+        events.name = QueueDescription.defaultName
         self.stopPolicy = stopPolicy
         self.reportsStarts = reportsStarts
         self.handler = handler
