@@ -42,14 +42,16 @@ let package = Package(
             traits: [.trait(name: "Images", condition: .when(traits: ["Images"]))]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .target(name: "CProcess"),
-        .target(name: "CYaml", exclude: ["LICENSE"], cSettings: [.define("YAML_DECLARE_STATIC")]),
         .target(
             name: "WorkflowEngine",
             dependencies: [
-                "CProcess", "CYaml", operations("Operations"), operations("OperationsTimeline"), systemPackage,
+                "CProcess", operations("Operations"), operations("OperationsTimeline"), systemPackage,
+                // For its module CYaml, the parser of libyaml.
+                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings),
         .executableTarget(
