@@ -202,14 +202,22 @@ open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, 
     /// The call stops the process if an operation waits for itself. It also does so if the caller occupies a serial queue
     /// and waits for another operation of that queue. `tryWaitUntilFinished()` throws an error instead. A worker thread
     /// that waits here is replaced by another thread meanwhile.
-    @available(*, noasync, message: "Use the async waitUntilFinished(), completionBlock or a dependent operation")
+    @available(
+        *, noasync,
+        message:
+            "Use 'await' in an async function, which the top level of a main.swift is not, or a dependent operation"
+    )
     open func waitUntilFinished() { stopOnMisuse { () throws(OperationError) in _ = try waitForFinish() } }
 
     /// Blocks until the operation is finished and has left its queue, and throws an error on misuse.
     ///
     /// - Throws: `OperationError.waitsForItself` or `OperationError.waitsInsideSerialQueue`. The call has not waited
     ///   then.
-    @available(*, noasync, message: "Use the async waitUntilFinished(), completionBlock or a dependent operation")
+    @available(
+        *, noasync,
+        message:
+            "Use 'await' in an async function, which the top level of a main.swift is not, or a dependent operation"
+    )
     public final func tryWaitUntilFinished() throws(OperationError) {
         try checkWait()
         waitUntilFinished()
@@ -220,7 +228,11 @@ open class Operation: ScheduleMember, KeyValueObservable, Observable, Hashable, 
     /// The call stops the process where `waitUntilFinished()` does.
     ///
     /// - Returns: Whether the operation was finished in time.
-    @available(*, noasync, message: "Use the async waitUntilFinished(timeout:)")
+    @available(
+        *, noasync,
+        message:
+            "Use 'await' in an async function, which the top level of a main.swift is not, or a dependent operation"
+    )
     public final func waitUntilFinished(timeout: Duration) -> Bool {
         stopOnMisuse { () throws(OperationError) in try waitForFinish(atMost: timeout.roundedUp) }
     }

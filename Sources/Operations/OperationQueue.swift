@@ -91,7 +91,11 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
 
     /// Adds all operations or none, and may wait until they are finished. If the queue refuses them, all fail. See
     /// ``addOperation(_:)-(Operation)``. On misuse the call adds none and stops the process.
-    @available(*, noasync, message: "Use the async addOperations(_:waitUntilFinished:) or a dependent operation")
+    @available(
+        *, noasync,
+        message:
+            "Use 'await' in an async function, which the top level of a main.swift is not, or a dependent operation"
+    )
     open func addOperations(_ ops: [Operation], waitUntilFinished wait: Bool) {
         do { try tryAddOperations(ops, waitUntilFinished: wait) } catch { refuse(ops, error) }
     }
@@ -147,7 +151,11 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// Adds all operations, may wait until they are finished, and throws an error on misuse.
     ///
     /// - Throws: `OperationError`. The call has added no operation then.
-    @available(*, noasync, message: "Use the async form or a dependent operation")
+    @available(
+        *, noasync,
+        message:
+            "Use 'await' in an async function, which the top level of a main.swift is not, or a dependent operation"
+    )
     public final func tryAddOperations(_ ops: [Operation], waitUntilFinished wait: Bool) throws(OperationError) {
         if wait { for operation in ops { try checkWait(for: operation) } }
         try add(ops)
@@ -251,7 +259,11 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     ///
     /// The call stops the process if an operation of the queue makes it. `tryWaitUntilAllOperationsAreFinished()`
     /// throws an error instead.
-    @available(*, noasync, message: "Use the async waitUntilAllOperationsAreFinished() or a dependent operation")
+    @available(
+        *, noasync,
+        message:
+            "Use 'await' in an async function, which the top level of a main.swift is not, or a dependent operation"
+    )
     open func waitUntilAllOperationsAreFinished() { stopOnMisuse { () throws(OperationError) in _ = try waitForAll() } }
 
     /// Blocks until the queue is empty, but not longer than a time.
@@ -259,7 +271,11 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// The call stops the process if an operation of the queue makes it.
     ///
     /// - Returns: Whether the queue was empty in time.
-    @available(*, noasync, message: "Use the async waitUntilAllOperationsAreFinished(timeout:)")
+    @available(
+        *, noasync,
+        message:
+            "Use 'await' in an async function, which the top level of a main.swift is not, or a dependent operation"
+    )
     public final func waitUntilAllOperationsAreFinished(timeout: Duration) -> Bool {
         stopOnMisuse { () throws(OperationError) in try waitForAll(atMost: timeout.roundedUp) }
     }
@@ -267,7 +283,11 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// Blocks until the queue is empty, and throws an error if an operation of the queue calls this method.
     ///
     /// - Throws: `OperationError`. The call has not waited then.
-    @available(*, noasync, message: "Use the async waitUntilAllOperationsAreFinished() or a dependent operation")
+    @available(
+        *, noasync,
+        message:
+            "Use 'await' in an async function, which the top level of a main.swift is not, or a dependent operation"
+    )
     public final func tryWaitUntilAllOperationsAreFinished() throws(OperationError) { _ = try waitForAll() }
 
     /// The operations that are in the queue at this moment, in the order added, without barriers. O(n log n).
