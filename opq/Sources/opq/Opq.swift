@@ -22,16 +22,17 @@ struct Opq: ParsableCommand {
 
     static func main() {
         openStandardStreams()
-        if let option = CommandLine.arguments.prefix(while: { $0 != "--" }).first(where: \.isOptionWithoutValue) {
+        let words = arguments
+        if let option = words.prefix(while: { $0 != "--" }).first(where: \.isOptionWithoutValue) {
             print("opq: \(option) has no value".visible, to: &standardError)
             Glibc.exit(ExitCode.badInput.rawValue)
         }
-        if let mistake = mistakenSubcommand(CommandLine.arguments.dropFirst().first ?? "") {
+        if let mistake = mistakenSubcommand(words.dropFirst().first ?? "") {
             print(mistake, to: &standardError)
             Glibc.exit(ExitCode.badInput.rawValue)
         }
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(Array(words.dropFirst()))
             try command.run()
         } catch {
             let code = exitCode(for: error)
@@ -39,6 +40,15 @@ struct Opq: ParsableCommand {
             guard code == .validationFailure else { exit(withError: error) }
             print(fullMessage(for: error), to: &standardError)
             Glibc.exit(ExitCode.badInput.rawValue)
+        }
+    }
+
+    /// The words of the command line. Bytes that are not UTF-8 are kept, because they may be in the name of an operation.
+    private static var arguments: [String] {
+        (0..<Int(CommandLine.argc)).compactMap { index in
+            CommandLine.unsafeArgv[index].map { word in
+                String(fileName: UnsafeRawBufferPointer(start: word, count: strlen(word)))
+            }
         }
     }
 

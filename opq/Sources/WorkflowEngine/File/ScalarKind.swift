@@ -3,7 +3,7 @@ enum ScalarKind: Equatable, Sendable {
     case string
     case null
     case boolean(Bool)
-    /// A whole number in decimal digits without a leading zero, which all versions of YAML read as the same number.
+    /// A whole number in decimal digits without a plus sign and a leading zero, which all versions of YAML read as the same number.
     case integer
     /// Any other number: a fraction, an exponent, infinity, or digits that versions of YAML read differently, as `014`,
     /// `0b11`, `1_0` and `1:30`.
@@ -44,7 +44,10 @@ enum ScalarKind: Equatable, Sendable {
         var rest = text[...]
         if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
         guard let first = rest.first else { return nil }
-        if rest.allSatisfy(\.isDigit) { return first == UInt8(ascii: "0") && rest.count > 1 ? .number : .integer }
+        if rest.allSatisfy(\.isDigit) {
+            let isOdd = text.first == UInt8(ascii: "+") || first == UInt8(ascii: "0") && rest.count > 1
+            return isOdd ? .number : .integer
+        }
         if first == UInt8(ascii: "0"), rest.count > 2, let base = rest.dropFirst().first {
             let digits = rest.dropFirst(2)
             switch base {

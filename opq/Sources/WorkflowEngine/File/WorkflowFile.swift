@@ -74,11 +74,24 @@ public struct WorkflowFile: Sendable {
         return parts.first == "proc" && parts.count >= 4 && parts[parts.count - 2] == "fd" && isNumber
     }
 
+    /// The number of bytes that a file of a workflow may have.
+    static let sizeLimit = 64 << 20
+
+    /// Opens a regular file. The function does not wait for the writer of a pipe.
+    static func openRegular(_ path: String) throws -> FileDescriptor {
+        let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking])
+        if file.isRegular { return file }
+        try? file.close()
+        throw Diagnostic("it is not a regular file")
+    }
+
     /// Returns the text of a file, from the current offset to the end.
     static func text(of file: FileDescriptor) throws(Diagnostic) -> String {
         let bytes: [UInt8]
         do {
             bytes = try file.readToEnd()
+        } catch let error as Diagnostic {
+            throw error
         } catch {
             throw Diagnostic("cannot read the file: \(error)")
         }
@@ -113,6 +126,7 @@ extension FileDescriptor {
             let count = try chunk.withUnsafeMutableBytes { try read(into: $0) }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
+            if bytes.count > WorkflowFile.sizeLimit { throw Diagnostic("the file has more than 64 MiB") }
         }
     }
 }

@@ -19,16 +19,17 @@ struct WorkflowLoader {
     /// Loads a workflow from `text`, the contents of a file in the directory `base`.
     init(_ text: String, base: String, identity: [UInt64]? = nil) {
         if let identity { seen.insert(identity) }
+        let root = identity.map { [$0] } ?? []
         var parser = WorkflowParser(text)
         isYAML = parser.isYAML
         workflow = parser.workflow
         workflow.origins = [Workflow.Origin(base: base, shell: workflow.shell?.value)]
         diagnostics = parser.diagnostics
-        var open = workflow.includes.map { (base: base, path: $0) }
+        var open = workflow.includes.map { (base: base, path: $0, chain: root) }
         while !open.isEmpty {
-            let (base, include) = open.removeFirst()
+            var (base, include, chain) = open.removeFirst()
             let path = Self.path(include.value, in: base)
-            guard let text = self.text(of: path, include) else { continue }
+            guard let text = self.text(of: path, include, chain: &chain) else { continue }
             let number = UInt32(names.count + 1)
             names[number] = path
             parser = WorkflowParser(text, file: number)
@@ -36,7 +37,7 @@ struct WorkflowLoader {
             for diagnostic in parser.diagnostics.inFileOrder { diagnostics.report(diagnostic) }
             let folder = FilePath(path).removingLastComponent()
             let ownBase = folder.isEmpty ? "." : folder.string
-            open += parser.workflow.includes.map { (base: ownBase, path: $0) }
+            open += parser.workflow.includes.map { (base: ownBase, path: $0, chain: chain) }
             add(parser.workflow, base: ownBase)
         }
         reportRepeatedNames()
@@ -56,11 +57,21 @@ struct WorkflowLoader {
         name.hasPrefix("/") || base == "." ? name : "\(base)/\(name)"
     }
 
-    private mutating func text(of path: String, _ include: Located<String>) -> String? {
+    /// Returns the text of an included file. `nil` if it was included before, or if it cannot be read.
+    ///
+    /// - Parameter chain: The files that include it, of which each includes the next one. The function adds the file.
+    private mutating func text(
+        of path: String, _ include: Located<String>, chain: inout [[UInt64]]
+    ) -> String? {
         do {
-            let file = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+            let file = try WorkflowFile.openRegular(path)
             defer { try? file.close() }
-            guard let identity = file.identity, seen.insert(identity).inserted else { return nil }
+            guard let identity = file.identity else { return nil }
+            if chain.contains(identity) {
+                throw Diagnostic("the file includes itself, directly or through others", remedy: "remove one include")
+            }
+            guard seen.insert(identity).inserted else { return nil }
+            chain.append(identity)
             return try WorkflowFile.text(of: file)
         } catch let error as Diagnostic {
             diagnostics.report("'\(include.value)': \(error.message)", at: include.position, remedy: error.remedy)
@@ -108,26 +119,31 @@ struct WorkflowLoader {
         }
     }
 
-    /// Reads the files of environment variables. A `.env` that the workflow does not name may have lines of another form.
+    /// Reads the files of environment variables. Faults of a `.env` that the workflow does not name are warnings.
     private mutating func readEnvironment(_ base: String) {
         let files = workflow.environmentFiles ?? [Located(".env", at: SourcePosition(line: 1, column: 1))]
         for file in files {
             let path = Self.path(file.value, in: base)
             let bytes: String
             do {
-                let descriptor = try FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec)
+                let descriptor = try WorkflowFile.openRegular(path)
                 defer { try? descriptor.close() }
                 bytes = try WorkflowFile.text(of: descriptor)
             } catch {
-                guard workflow.environmentFiles != nil else { continue }
+                let isNamed = workflow.environmentFiles != nil
+                if !isNamed, (error as? Errno) == .noSuchFileOrDirectory { continue }
                 let text = (error as? Diagnostic)?.message ?? "\(error)"
-                diagnostics.report("cannot read '\(file.value)': \(text)", at: file.position)
+                diagnostics.report(
+                    "cannot read '\(file.value)': \(text)", at: isNamed ? file.position : nil,
+                    severity: isNamed ? .error : .warning)
                 continue
             }
             let contents = EnvironmentFile(bytes)
-            if let line = contents.wrongLine, workflow.environmentFiles != nil {
+            if let line = contents.wrongLine {
+                let isNamed = workflow.environmentFiles != nil
                 diagnostics.report(
-                    "line \(line) of '\(file.value)' sets no variable", at: file.position, remedy: "write NAME=VALUE")
+                    "line \(line) of '\(file.value)' sets no variable", at: isNamed ? file.position : nil,
+                    remedy: "write NAME=VALUE", severity: isNamed ? .error : .warning)
             }
             for (name, value) in contents.variables where getenv(name) == nil { environment[name] = value }
         }

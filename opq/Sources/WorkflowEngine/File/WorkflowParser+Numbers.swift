@@ -6,7 +6,7 @@ extension WorkflowParser {
             let isDigits = entry.value.scalarKind == .number
             report(
                 "'\(entry.key.value)' must be a whole number, found \(entry.value.kind)", at: entry.position,
-                remedy: isDigits ? "write it in decimal digits, without a zero first" : nil)
+                remedy: isDigits ? "write it in decimal digits, without a sign or a zero first" : nil)
             return nil
         }
         guard number >= least else {
@@ -65,7 +65,11 @@ extension WorkflowParser {
             retries.count = count(in: entry, from: 0) ?? 0
             return retries
         }
-        for part in entries(of: entry.value, as: "'retries'", at: entry.position, in: .retries) {
+        let parts = entries(of: entry.value, as: "'retries'", at: entry.position, in: .retries)
+        if !parts.isEmpty, !parts.contains(where: { $0.key.value == "count" }) {
+            report("'retries' has no 'count'", at: entry.position, remedy: "add count: with a number")
+        }
+        for part in parts {
             switch part.key.value {
             case "count": retries.count = count(in: part, from: 0) ?? 0
             case "delay": retries.delay = duration(in: part) ?? .zero
@@ -79,9 +83,16 @@ extension WorkflowParser {
                 }
             default:
                 let nodes = part.value.sequence ?? [part.value]
+                if nodes.isEmpty {
+                    report("'on' lists no status", at: part.position, remedy: "leave it out for all failures")
+                }
                 retries.statuses = nodes.compactMap { node in
                     let status = Entry(key: Located("on", at: node.isNull ? part.position : node.position), value: node)
-                    return count(in: status, from: 1).map { Int32(clamping: $0) }
+                    guard let number = count(in: status, from: 1) else { return nil }
+                    if number > 255 {
+                        report("'on' must be 255 or less, found \(number)", at: status.position)
+                    }
+                    return Int32(clamping: number)
                 }
             }
         }

@@ -30,7 +30,11 @@ extension WorkflowParser {
     /// Returns the command in `entry`: a text for the shell, or a list of a program and its arguments.
     private mutating func command(in entry: Entry) -> CommandDescription? {
         guard let list = entry.value.sequence else {
-            return string(in: entry).map { .text($0) }
+            guard let text = string(in: entry) else { return nil }
+            if text.value.allSatisfy(\.isWhitespace) {
+                report("'run' has no command", at: entry.position, remedy: "give it the shell command to run")
+            }
+            return .text(text)
         }
         guard !list.isEmpty else {
             report("'run' lists no program", at: entry.position, remedy: "give it a program and its arguments")
@@ -52,7 +56,11 @@ extension WorkflowParser {
         case "exclusive": settings.exclusive = strings(in: entry)
         case "slurm": settings.slurm = strings(in: entry)
         case "keepOutputs": settings.plain.keepsOutputs = bool(in: entry) ?? false
-        case "timeout": settings.plain.timeout = duration(in: entry)
+        case "timeout":
+            settings.plain.timeout = duration(in: entry)
+            if settings.plain.timeout == .zero {
+                report("'timeout' must be more than 0s", at: entry.position, remedy: "leave it out for no limit")
+            }
         case "grace": settings.plain.grace = duration(in: entry)
         case "retries": settings.plain.retries = retries(in: entry)
         case "when":

@@ -5,7 +5,7 @@
 /// name has exactly one text and each text of this form has exactly one name.
 extension String {
     /// Creates the text of a file name.
-    init(fileName bytes: some Collection<UInt8>) {
+    package init(fileName bytes: some Collection<UInt8>) {
         if let text = String(validating: bytes, as: UTF8.self), !text.hasByteCharacters {
             self = text
             return

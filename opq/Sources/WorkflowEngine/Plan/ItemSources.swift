@@ -20,40 +20,53 @@ struct ItemSources {
             return .failure(Failure(text: "cannot read '\(file)': \(errorText(errno))"))
         }
         defer { fclose(stream) }
-        guard let lines = lines(of: stream) else {
+        guard let bytes = bytes(of: fileno(stream)) else {
             return .failure(Failure(text: "cannot read '\(file)': \(errorText(errno))"))
         }
-        return .success(lines)
+        guard bytes.count <= WorkflowFile.sizeLimit else {
+            return .failure(Failure(text: "'\(file)' has more than 64 MiB"))
+        }
+        return .success(lines(in: bytes))
     }
 
     private static func output(of command: String, in directory: String) -> Result<[String], Failure> {
         let text = "cd -- \(directory.quotedForShell) && {\n\(command)\n}"
-        guard let stream = text.withFileName({ popen($0, "re") }) else {
-            return .failure(Failure(text: "cannot run '\(command)': \(errorText(errno))"))
+        let (status, bytes): (Int32, [UInt8])
+        switch ShellOutput.run(text, limit: WorkflowFile.sizeLimit) {
+        case .failure(let error):
+            return .failure(Failure(text: "cannot run '\(command)': \(errorText(error.code))"))
+        case .success(let output): (status, bytes) = (output.status, output.bytes)
         }
-        let lines = lines(of: stream)
-        let status = pclose(stream)
-        guard status == 0, let lines else {
+        if bytes.count > WorkflowFile.sizeLimit {
+            return .failure(Failure(text: "'\(command)' prints more than 64 MiB"))
+        }
+        guard status == 0 else {
             let end = status & 0x7F == 0 ? "exit \(status >> 8)" : "signal \(status & 0x7F)"
             return .failure(Failure(text: "'\(command)' failed: \(end)"))
         }
-        return .success(lines)
+        return .success(lines(in: bytes))
     }
 
-    /// Returns the lines that are not empty, without the carriage returns at their ends. `nil` after an error.
-    private static func lines(of stream: UnsafeMutablePointer<FILE>) -> [String]? {
-        var lines: [String] = []
-        var line: UnsafeMutablePointer<CChar>?
-        var capacity = 0
-        defer { free(line) }
-        while true {
-            let count = getline(&line, &capacity, stream)
-            guard count >= 0, let line else { return ferror(stream) == 0 ? lines : nil }
-            var bytes = line.withMemoryRebound(to: UInt8.self, capacity: count) {
-                Array(UnsafeBufferPointer(start: $0, count: count))
-            }
-            while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }
-            if !bytes.isEmpty, !bytes.contains(0) { lines.append(String(fileName: bytes)) }
+    /// Returns the bytes from a descriptor, and at most a few more than the limit. `nil` after an error.
+    private static func bytes(of descriptor: CInt) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+        while bytes.count <= WorkflowFile.sizeLimit {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return nil }
+            if count == 0 { break }
+            bytes += chunk[..<count]
+        }
+        return bytes
+    }
+
+    /// Returns the lines that are not empty, without the carriage returns at their ends.
+    private static func lines(in bytes: [UInt8]) -> [String] {
+        bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            var line = line
+            while line.last == UInt8(ascii: "\r") { line.removeLast() }
+            return line.isEmpty || line.contains(0) ? nil : String(fileName: Array(line))
         }
     }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Checks of the planner other than expanding families and resolving names.
 extension WorkflowPlanner {
     /// Reports placeholders that are unknown, that have no item, or that are at places where the shell expands no variable.
@@ -65,13 +67,39 @@ extension WorkflowPlanner {
         }
     }
 
+    /// Reports a variable in a command that is a placeholder without its braces, and that nothing sets.
+    mutating func checkShellVariables(_ description: OperationDescription, names: Set<String>) {
+        guard case .text(let run) = description.run else { return }
+        guard (description.settings.shell?.value ?? shell(of: description)).isPOSIX else { return }
+        let set = Set(workflow.environment.map(\.name) + description.environment.map(\.name) + environmentNames)
+        let candidates = names.union(description.family == nil ? [] : ["item"]).subtracting(set)
+        for (text, name) in UnsetVariables(in: run.value, names: candidates).found where getenv(name) == nil {
+            diagnostics.report(
+                "'\(text)' is a variable that nothing sets", at: run.position,
+                remedy: "write {\(name)}, or \"$\(Item.variable(of: name))\"")
+        }
+    }
+
+    /// The longest command, and the longest variable with its name and its equals sign.
+    private var limit: Int { 131_071 }
+
+    /// Reports a text that exceeds the system's length limit even without its values. Returns whether there is none.
+    mutating func checkLength(of description: OperationDescription) -> Bool {
+        guard let run = description.run?.strings.first, run.value.utf8.count > limit else { return true }
+        report(run, count: run.value.utf8.count, of: description)
+        return false
+    }
+
+    private mutating func report(_ run: Located<String>, count: Int, of description: OperationDescription) {
+        diagnostics.report(
+            "the command of '\(description.name.value)' has \(count) bytes, and the system takes \(limit)",
+            at: run.position, remedy: "put it in a file, and run that")
+    }
+
     /// Reports a command or a variable that exceeds the system's length limit.
     mutating func checkLengths(of operation: PlannedOperation, _ description: OperationDescription) {
-        let limit = 131_071
         if let run = description.run?.strings.first, operation.command.utf8.count > limit {
-            diagnostics.report(
-                "the command of '\(description.name.value)' has \(operation.command.utf8.count) bytes, and the system takes "
-                    + "\(limit)", at: run.position, remedy: "put it in a file, and run that")
+            report(run, count: operation.command.utf8.count, of: description)
         }
         for (name, value) in description.environment {
             let count = name.utf8.count + 1 + (operation.environment[name]?.utf8.count ?? 0)

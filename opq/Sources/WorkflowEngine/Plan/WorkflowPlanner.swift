@@ -31,6 +31,8 @@ struct WorkflowPlanner {
     let variables: [String: String]
     let variableNames: Set<String>
     private let environment: [String: String]
+    /// The names of the variables that the workflow sets for all commands.
+    var environmentNames: [String] { Array(environment.keys) }
     private var boxes: [Shell: SettingsBox] = [.standard: .standard]
 
     /// Creates a planner for a workflow file in the directory `base`.
@@ -99,8 +101,10 @@ struct WorkflowPlanner {
         let description = workflow.operations[index]
         let start = drafts.count
         let names = self.names(of: description)
-        if description.hasBraces { check(description, names: names) }
-        let command = command(of: description, names: names)
+        let isShort = checkLength(of: description)
+        if isShort, description.hasBraces { check(description, names: names) }
+        if isShort { checkShellVariables(description, names: names) }
+        let command = isShort ? command(of: description, names: names) : nil
         guard let family = description.family else {
             drafts.append(draft(of: index, command, names: names, for: nil))
             return

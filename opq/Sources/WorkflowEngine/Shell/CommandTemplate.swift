@@ -38,7 +38,7 @@ struct CommandTemplate {
             }
         }
         scanner.end()
-        guard scanner.declaresEvaluated else { return }
-        misplaced = template.placeholders.map { Misplaced(placeholder: $0, obstacle: .declaration) }
+        guard let obstacle = scanner.obstacleOfText else { return }
+        misplaced = template.placeholders.map { Misplaced(placeholder: $0, obstacle: obstacle) }
     }
 }

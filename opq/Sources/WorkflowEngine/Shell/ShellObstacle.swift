@@ -32,6 +32,15 @@ enum ShellObstacle: Error, Equatable {
     case variable(String)
     /// In a command that declares a variable whose values bash evaluates.
     case declaration
+    /// In an argument of a command whose name is not known before it runs.
+    case name
+    /// In a text in which a shell reads its code from standard input.
+    case codeFromInput(String)
+    case aliases
+    /// In a text with backquotes in backquotes.
+    case nestedBackquotes
+    /// In a text with more open constructs than the scanner reads.
+    case depth
 
     /// A description of the place, as a part of a sentence, such as “in arithmetic”.
     var text: String {
@@ -50,6 +59,11 @@ enum ShellObstacle: Error, Equatable {
         case .evaluated(let command): "in an argument of \(command), which is evaluated as code"
         case .variable(let name): "in a value of \(name), which a shell evaluates"
         case .declaration: "in a command that declares an array, an integer or a reference, whose values bash evaluates"
+        case .name: "in an argument of a command whose name is an expansion or a pattern, and may be 'eval'"
+        case .codeFromInput(let command): "in a command in which \(command) reads code from its input"
+        case .aliases: "in a command that defines aliases, which may stand for 'eval'"
+        case .nestedBackquotes: "in a command with backquotes within backquotes"
+        case .depth: "in a command with more than \(ShellScanner.depthLimit) nested constructs"
         }
     }
 
@@ -62,6 +76,13 @@ enum ShellObstacle: Error, Equatable {
         case .quotedHereDocument: "remove the quotes from the delimiter"
         case .duplication: "use > \"$\(variable)\" or < \"$\(variable)\""
         case .format: "use printf %s \"$\(variable)\""
+        case .evaluated(by: "ssh"), .evaluated(by: "slogin"), .evaluated(by: "rsh"), .evaluated(by: "mosh"):
+            "send \"$\(variable)\" to its standard input, and read it there"
+        case .name: "write the name itself, or use \"$\(variable)\" if that command runs no argument as code"
+        case .codeFromInput: "use \"$\(variable)\" in the code itself, or elsewhere if it does not get there"
+        case .aliases: "use a function"
+        case .nestedBackquotes: "use $(…)"
+        case .depth: "put the command in a script, and pass \"$\(variable)\" to it"
         case .evaluated: "write $\(variable) there, between apostrophes, and in the quotation marks of that code"
         case .arithmetic, .conditional, .brackets, .variable, .declaration:
             "its value could be code there: check \"$\(variable)\" first, and use the variable"

@@ -1,11 +1,12 @@
 /// A scanner that reads a shell command from left to right, and knows the quotes at each point.
 ///
-/// The scanner only has to find the place of each placeholder. A wrong place cannot run a value as code, because a value is
-/// never part of the text: it could only split a value into words.
+/// The scanner finds the place of each placeholder, and the commands that could make code of a value. A value is never part of the
+/// text, so a wrong place can only split a value into words. The time is proportional to the length of the text.
 struct ShellScanner {
     /// A construct that is open.
     enum Frame: Equatable {
-        case commands(SimpleCommand)
+        /// A list of commands, of which ``commands`` has the current one.
+        case commands
         case apostrophes
         case quotationMarks
         case dollarQuotes
@@ -13,7 +14,8 @@ struct ShellScanner {
         case parameter
         /// The number of open parentheses.
         case arithmetic(Int)
-        case hereDocument(HereDocument)
+        /// A here-document of ``openDocuments``.
+        case hereDocument
     }
 
     /// A here-document.
@@ -25,7 +27,12 @@ struct ShellScanner {
         var line: [UInt8] = []
     }
 
-    private var frames: [Frame] = [.commands(SimpleCommand(closer: nil))]
+    /// The number of open constructs that the scanner reads.
+    static let depthLimit = 64
+
+    private var frames: [Frame] = [.commands]
+    private var commands = [SimpleCommand(closer: nil)]
+    private var openDocuments: [HereDocument] = []
     private var isEscaped = false
     /// Whether the preceding byte is a `$` that may begin an expansion.
     private var followsDollar = false
@@ -35,8 +42,8 @@ struct ShellScanner {
     private var delimiterQuote: UInt8?
     /// The here-documents that begin at the end of this line.
     private var documents: [HereDocument] = []
-    /// Whether a command declares a variable whose values bash evaluates.
-    private(set) var declaresEvaluated = false
+    /// The reason why no placeholder may stand anywhere in the text. Known after ``end()``.
+    private(set) var obstacleOfText: ShellObstacle?
 
     private var top: Frame {
         get { frames[frames.count - 1] }
@@ -47,11 +54,14 @@ struct ShellScanner {
     var place: Result<ShellPlace, ShellObstacle> {
         if delimiter != nil { return .failure(.hereDocumentDelimiter) }
         var isInWord = true
+        var level = commands.count
         for frame in frames.reversed() {
             switch frame {
             case .arithmetic: return .failure(.arithmetic)
             case .parameter: return .failure(.parameterExpansion)
-            case .commands(let command):
+            case .commands:
+                level -= 1
+                let command = commands[level]
                 if isInWord, let obstacle = command.obstacle(after: previous) { return .failure(obstacle) }
                 if command.closer != nil { isInWord = false }
             case .hereDocument, .comment: isInWord = false
@@ -62,22 +72,29 @@ struct ShellScanner {
         case .apostrophes: return .failure(.apostrophes)
         case .dollarQuotes: return .failure(.dollarQuotes)
         case .comment: return .success(.comment)
-        case .hereDocument(let document) where document.isQuoted: return .failure(.quotedHereDocument)
+        case .hereDocument where openDocuments.last?.isQuoted == true: return .failure(.quotedHereDocument)
         default: break
         }
         if isEscaped { return .failure(.afterBackslash) }
-        if case .commands = top { return .success(.word) }
-        return .success(.quoted)
+        return .success(top == .commands ? .word : .quoted)
+    }
+
+    /// Whether the shell replaces a variable here.
+    var expandsVariables: Bool {
+        switch place {
+        case .success(.comment): false
+        case .success: true
+        case .failure(let obstacle):
+            ![.apostrophes, .dollarQuotes, .quotedHereDocument, .hereDocumentDelimiter, .afterBackslash].contains(
+                obstacle)
+        }
     }
 
     /// Reads a placeholder.
     mutating func passValue() {
         (isEscaped, followsDollar, previous) = (false, false, 0)
         noteInWord(0)
-        if case .hereDocument(var document) = top {
-            document.line.append(0)
-            top = .hereDocument(document)
-        }
+        if top == .hereDocument { openDocuments[openDocuments.count - 1].line.append(0) }
     }
 
     /// Reads text of the command.
@@ -87,111 +104,137 @@ struct ShellScanner {
 
     /// Reads the end of the command.
     mutating func end() {
-        for case .commands(var command) in frames {
-            command.endWord()
-            noteDeclaration(of: command)
+        for command in commands { note(command) }
+    }
+
+    private mutating func note(_ command: SimpleCommand) {
+        if obstacleOfText == nil { obstacleOfText = command.obstacleOfText }
+    }
+
+    private mutating func push(_ frame: Frame) {
+        if frames.count >= Self.depthLimit { obstacleOfText = .depth }
+        frames.append(frame)
+    }
+
+    private mutating func push(_ command: SimpleCommand) {
+        push(.commands)
+        commands.append(command)
+    }
+
+    private mutating func pop() {
+        switch frames.removeLast() {
+        case .commands: note(commands.removeLast())
+        case .hereDocument: openDocuments.removeLast()
+        default: break
         }
     }
 
-    private mutating func noteDeclaration(of command: SimpleCommand) {
-        if command.declaresEvaluated { declaresEvaluated = true }
+    /// Changes the innermost command in place, because a copy for each byte would make long words slow.
+    private mutating func change(_ body: (inout SimpleCommand) -> Void) { body(&commands[commands.count - 1]) }
+
+    private mutating func endCommand() {
+        note(commands[commands.count - 1])
+        change { $0.endCommand() }
     }
 
     /// Adds a quoted byte to the word of the command around the quotes. 0 stands for a placeholder.
     private mutating func noteInWord(_ byte: UInt8) {
-        for index in frames.indices.reversed() {
-            switch frames[index] {
-            case .commands(var command):
-                command.take(byte, isQuoted: true)
-                frames[index] = .commands(command)
-                return
-            case .quotationMarks, .apostrophes, .dollarQuotes: continue
-            case .comment, .parameter, .arithmetic, .hereDocument: return
+        for frame in frames.reversed() {
+            switch frame {
+            case .commands: return change { $0.take(byte, isQuoted: true) }
+            case .quotationMarks, .apostrophes, .dollarQuotes, .parameter: continue
+            case .comment, .arithmetic, .hereDocument: return
             }
         }
     }
 
+    /// Notes a backquote after a backslash, which opens backquotes within backquotes.
+    private mutating func noteEscaped(_ byte: UInt8) {
+        guard byte == UInt8(ascii: "`"), commands.contains(where: { $0.closer == byte }) else { return }
+        obstacleOfText = obstacleOfText ?? .nestedBackquotes
+    }
+
     private mutating func pass(_ byte: UInt8) {
+        if obstacleOfText == .depth { return }
         if delimiter != nil { return passDelimiter(byte) }
         switch top {
         case .apostrophes:
-            if byte == UInt8(ascii: "'") { frames.removeLast() } else { noteInWord(byte) }
+            if byte == UInt8(ascii: "'") { pop() } else { noteInWord(byte) }
         case .dollarQuotes:
             if isEscaped {
                 isEscaped = false
             } else if byte == UInt8(ascii: "\\") {
                 isEscaped = true
             } else if byte == UInt8(ascii: "'") {
-                frames.removeLast()
+                pop()
             }
         case .comment:
             guard byte == UInt8(ascii: "\n") else { return }
-            frames.removeLast()
+            pop()
             pass(byte)
-        case .hereDocument(let document): passDocument(byte, document)
-        case .commands(let command): passCommand(byte, command)
+        case .hereDocument: passDocument(byte)
+        case .commands: passCommand(byte)
         case .quotationMarks, .parameter, .arithmetic: passQuoted(byte)
         }
     }
 
     // MARK: - Commands
 
-    private mutating func passCommand(_ byte: UInt8, _ old: SimpleCommand) {
-        var command = old
+    private mutating func passCommand(_ byte: UInt8) {
         defer { previous = byte }
         if isEscaped {
             isEscaped = false
-            if byte != UInt8(ascii: "\n") { command.take(byte, isQuoted: true) }
-            top = .commands(command)
+            noteEscaped(byte)
+            if byte != UInt8(ascii: "\n") { change { $0.take(byte, isQuoted: true) } }
             return
         }
         if expand(byte, isQuoted: false) { return }
+        let isInWord = commands[commands.count - 1].isInWord
+        let operatorCount = commands[commands.count - 1].lastOperatorCount
         switch byte {
         case UInt8(ascii: "\\"): isEscaped = true
-        case UInt8(ascii: "'"): frames.append(.apostrophes)
-        case UInt8(ascii: "\""): frames.append(.quotationMarks)
-        case UInt8(ascii: "#") where !command.isInWord: frames.append(.comment)
+        case UInt8(ascii: "'"): push(.apostrophes)
+        case UInt8(ascii: "\""): push(.quotationMarks)
+        case UInt8(ascii: "#") where !isInWord: push(.comment)
         case UInt8(ascii: "<") where previous == UInt8(ascii: "<"):
-            if old.lastOperatorCount == 1 { delimiter = HereDocument() }
-            command.noteOperator(byte)
-            top = .commands(command)
+            if operatorCount == 1 { delimiter = HereDocument() }
+            change { $0.noteOperator(byte) }
         case UInt8(ascii: "("):
-            let isArithmetic = previous == byte && !command.isInWord
-            command.open()
-            top = .commands(command)
-            frames.append(isArithmetic ? .arithmetic(1) : .commands(SimpleCommand(closer: UInt8(ascii: ")"))))
-        case UInt8(ascii: ")"): closeParenthesis(command)
-        case UInt8(ascii: "\n"):
-            command.endCommand()
-            noteDeclaration(of: old)
-            top = .commands(command)
-            frames += documents.reversed().map { .hereDocument($0) }
-            documents = []
-        case UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "|"):
-            noteDeclaration(of: old)
-            if byte == UInt8(ascii: "&"), old.lastOperatorCount > 0, !old.isInWord {
-                // The `&` of `>&`.
-                command.noteOperator(byte)
+            let isArithmetic = previous == byte && !isInWord
+            note(commands[commands.count - 1])
+            let isList = commands[commands.count - 1].open()
+            if isArithmetic {
+                push(.arithmetic(1))
             } else {
-                command.endCommand()
+                push(SimpleCommand(closer: UInt8(ascii: ")"), isList: isList))
             }
-            top = .commands(command)
-        default:
-            command.take(byte, isQuoted: false)
-            top = .commands(command)
+        case UInt8(ascii: ")"): closeParenthesis()
+        case UInt8(ascii: "\n"):
+            if commands[commands.count - 1].isList { return change { $0.endWord() } }
+            endCommand()
+            for document in documents.reversed() {
+                push(.hereDocument)
+                openDocuments.append(document)
+            }
+            documents = []
+        case UInt8(ascii: "|") where previous == UInt8(ascii: ">") && operatorCount == 1:
+            change { $0.noteOperator(byte) }
+        case UInt8(ascii: "&") where operatorCount > 0 && !isInWord:
+            // The `&` of `>&`.
+            change { $0.noteOperator(byte) }
+        case UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "|"): endCommand()
+        default: change { $0.take(byte, isQuoted: false) }
         }
     }
 
-    private mutating func closeParenthesis(_ old: SimpleCommand) {
-        var command = old
-        noteDeclaration(of: old)
-        command.endWord()
+    private mutating func closeParenthesis() {
+        change { $0.endWord() }
+        let command = commands[commands.count - 1]
         if command.closer == UInt8(ascii: ")"), !command.endsPattern {
-            frames.removeLast()
+            pop()
         } else {
             // The end of a pattern of `case`, or of a function's name.
-            command.endCommand()
-            top = .commands(command)
+            endCommand()
         }
     }
 
@@ -201,26 +244,27 @@ struct ShellScanner {
     private mutating func passQuoted(_ byte: UInt8) {
         if isEscaped {
             isEscaped = false
+            noteEscaped(byte)
             return noteInWord(byte)
         }
         if expand(byte, isQuoted: true) { return }
         switch (top, byte) {
         case (_, UInt8(ascii: "\\")): isEscaped = true
-        case (.quotationMarks, UInt8(ascii: "\"")): frames.removeLast()
-        case (.parameter, UInt8(ascii: "}")): frames.removeLast()
-        case (.parameter, UInt8(ascii: "\"")), (.arithmetic, UInt8(ascii: "\"")): frames.append(.quotationMarks)
+        case (.quotationMarks, UInt8(ascii: "\"")): pop()
+        case (.parameter, UInt8(ascii: "}")): pop()
+        case (.parameter, UInt8(ascii: "\"")), (.arithmetic, UInt8(ascii: "\"")): push(.quotationMarks)
         case (.parameter, UInt8(ascii: "'")):
             // Between quotation marks, an apostrophe in `${…}` is plain text in most shells.
-            if !isBetweenQuotationMarks { frames.append(.apostrophes) }
+            if !isBetweenQuotationMarks { push(.apostrophes) }
         case (.arithmetic(let depth), UInt8(ascii: "(")): top = .arithmetic(depth + 1)
         case (.arithmetic(let depth), UInt8(ascii: ")")):
             if depth > 1 {
                 top = .arithmetic(depth - 1)
             } else {
-                frames.removeLast()
+                pop()
                 previous = 0
             }
-        case (.quotationMarks, _): noteInWord(byte)
+        case (.quotationMarks, _), (.parameter, _): noteInWord(byte)
         default: break
         }
     }
@@ -243,26 +287,29 @@ struct ShellScanner {
         followsDollar = false
         switch byte {
         case UInt8(ascii: "`"):
-            noteInWord(byte)
             // A backquote ends the innermost backquotes, also if a quote in them is open.
-            let open = frames.lastIndex { if case .commands(let inner) = $0 { inner.closer == byte } else { false } }
-            if let open {
-                frames.removeSubrange(open...)
+            if commands.contains(where: { $0.closer == byte }) {
+                while commands.last?.closer != byte || top != .commands { pop() }
+                pop()
             } else {
-                frames.append(.commands(SimpleCommand(closer: byte)))
+                noteInWord(byte)
+                push(SimpleCommand(closer: byte))
             }
         case UInt8(ascii: "$"):
             noteInWord(byte)
             // The second of two dollar signs completes `$$`, the process identifier.
             followsDollar = !follows
         case UInt8(ascii: "(") where follows:
-            frames.append(.commands(SimpleCommand(closer: UInt8(ascii: ")"), isFresh: true)))
-        case UInt8(ascii: "{") where follows: frames.append(.parameter)
-        case UInt8(ascii: "[") where follows: frames.append(.parameter)
-        case UInt8(ascii: "'") where follows && !isQuoted: frames.append(.dollarQuotes)
+            push(SimpleCommand(closer: UInt8(ascii: ")"), isFresh: true))
+        case UInt8(ascii: "{") where follows:
+            noteInWord(byte)
+            push(.parameter)
+        case UInt8(ascii: "[") where follows: push(.parameter)
+        case UInt8(ascii: "'") where follows && !isQuoted: push(.dollarQuotes)
         case UInt8(ascii: "#") where follows: break
         case UInt8(ascii: "("):
-            guard case .commands(let inner) = top, inner.isFresh else { return false }
+            guard top == .commands, commands.last?.isFresh == true else { return false }
+            commands.removeLast()
             top = .arithmetic(2)
         default: return false
         }
@@ -295,6 +342,7 @@ struct ShellScanner {
         } else if isBlank || ";&|()<>\n".utf8.contains(byte) {
             documents.append(document)
             (delimiter, previous) = (nil, 0)
+            change { $0.endDelimiter() }
             pass(byte)
             return
         } else {
@@ -304,23 +352,24 @@ struct ShellScanner {
         delimiter = document
     }
 
-    private mutating func passDocument(_ byte: UInt8, _ old: HereDocument) {
-        var document = old
+    private mutating func passDocument(_ byte: UInt8) {
+        let last = openDocuments.count - 1
+        let isQuoted = openDocuments[last].isQuoted
         if byte == UInt8(ascii: "\n") {
-            let line = document.ignoresTabs ? Array(document.line.drop { $0 == UInt8(ascii: "\t") }) : document.line
-            if line == document.delimiter {
+            let document = openDocuments[last]
+            let line = document.ignoresTabs ? document.line.drop { $0 == UInt8(ascii: "\t") } : document.line[...]
+            if line.elementsEqual(document.delimiter) {
                 (isEscaped, followsDollar, previous) = (false, false, 0)
-                frames.removeLast()
-                return
+                return pop()
             }
-            document.line = []
+            openDocuments[last].line = []
         } else {
-            document.line.append(byte)
+            openDocuments[last].line.append(byte)
         }
-        top = .hereDocument(document)
-        if document.isQuoted { return }
+        if isQuoted { return }
         if isEscaped {
             isEscaped = false
+            noteEscaped(byte)
         } else if byte == UInt8(ascii: "\\") {
             isEscaped = true
         } else {

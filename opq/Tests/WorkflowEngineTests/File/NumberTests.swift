@@ -3,7 +3,7 @@ import Testing
 @testable import WorkflowEngine
 
 struct NumberTests {
-    @Test(arguments: ["014", "0b11", "1_0", "1:30", "0x1F", "0o17", "1e3", "1.5", ".inf", "-0", "08"])
+    @Test(arguments: ["014", "0b11", "1_0", "1:30", "0x1F", "0o17", "1e3", "1.5", ".inf", "-0", "08", "+3"])
     func `only decimal digits without a zero first are a whole number`(number: String) {
         let text = "queues: {q: {concurrency: \(number)}}\noperations: {a: {run: x, queue: q}}"
         let complaint = complaints(about: text).first ?? ""

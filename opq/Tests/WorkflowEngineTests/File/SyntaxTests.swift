@@ -9,7 +9,7 @@ struct SyntaxTests {
         #expect(
             complaints(about: text) == [
                 "w:1:27: error: 'concurrency' must be a whole number, found the number \(number); "
-                    + "write it in decimal digits, without a zero first"
+                    + "write it in decimal digits, without a sign or a zero first"
             ])
     }
 

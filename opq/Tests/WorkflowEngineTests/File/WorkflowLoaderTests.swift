@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import SystemPackage
 import Testing
 
@@ -28,7 +29,7 @@ struct WorkflowLoaderTests {
                 queues: {q: {concurrency: 7}, r: }
                 operations: {b: {run: "x {level}", queue: r, each: "*.c", directory: .}}
                 """,
-                "sub/even.yml": "include: ../opq.yml\noperations: {c: {run: x}}",
+                "sub/even.yml": "operations: {c: {run: x}}",
             ], directory)
         let file = WorkflowFile(at: FilePath(directory.path + "/opq.yml"))
         let plan = try #require(file.plan, "\(file.diagnostics)")
@@ -74,5 +75,49 @@ struct WorkflowLoaderTests {
                 "w:1:10: error: line 1 of 'bad' sets no variable; write NAME=VALUE",
                 "w:1:15: error: cannot read 'none': No such file or directory",
             ])
+    }
+
+    @Test func `a wrong line of a file of variables that exists by itself is a warning`() throws {
+        let directory = try TemporaryDirectory()
+        try write([".env": "OPQ_T_A=1\nnonsense\n"], directory)
+        let file = WorkflowFile("operations: {a: {run: x}}", base: directory.path)
+        #expect(
+            file.diagnostics.map { $0.line(in: "w") } == [
+                "w: warning: line 2 of '.env' sets no variable; write NAME=VALUE"
+            ])
+    }
+
+    @Test func `a file that includes itself is an error, and a file that two others include is not`() throws {
+        let directory = try TemporaryDirectory()
+        try write(
+            [
+                "opq.yml": "include: [a.yml, b.yml]\noperations: {o: {run: x}}",
+                "a.yml": "include: c.yml\noperations: {a: {run: x}}",
+                "b.yml": "include: c.yml\noperations: {b: {run: x}}",
+                "c.yml": "operations: {c: {run: x}}",
+            ], directory)
+        let path = FilePath(directory.path + "/opq.yml")
+        #expect(WorkflowFile(at: path).plan?.operations.count == 4)
+        try write(["c.yml": "include: opq.yml\noperations: {c: {run: x}}"], directory)
+        #expect(
+            WorkflowFile(at: path).diagnostics.map { $0.line(in: "w") } == [
+                "\(directory.path)/c.yml:1:10: error: 'opq.yml': the file includes itself, directly or through others; "
+                    + "remove one include"
+            ])
+    }
+
+    @Test func `only regular files are included, and a stream has a limit`() throws {
+        let directory = try TemporaryDirectory()
+        #expect(mkfifo(directory.path + "/pipe", 0o600) == 0)
+        let file = WorkflowFile(
+            "include: [/dev/zero, pipe]\ndotenv: [/dev/zero, pipe]\noperations: {a: {run: x}}", base: directory.path)
+        #expect(
+            file.diagnostics.map { $0.line(in: "w") } == [
+                "w:1:11: error: '/dev/zero': it is not a regular file",
+                "w:1:22: error: 'pipe': it is not a regular file",
+                "w:2:10: error: cannot read '/dev/zero': it is not a regular file",
+                "w:2:21: error: cannot read 'pipe': it is not a regular file",
+            ])
+        #expect(WorkflowFile(at: "/dev/zero").diagnostics.map(\.message) == ["the file has more than 64 MiB"])
     }
 }

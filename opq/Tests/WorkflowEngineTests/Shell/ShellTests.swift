@@ -125,7 +125,7 @@ struct ShellTests {
             ("printf -- {item}", .format), ("for ((i = {item}; i < 1; i++)); do :; done", .arithmetic),
             ("echo ${x:{item}}", .parameterExpansion), ("eval {item}", .evaluated(by: "eval")),
             ("eval \"echo '{item}'\"", .evaluated(by: "eval")), ("trap \"rm {item}\" EXIT", .evaluated(by: "trap")),
-            ("alias l={item}", .evaluated(by: "alias")), ("sh -c \"grep x '{item}'\"", .evaluated(by: "sh -c")),
+            ("alias l={item}", .aliases), ("sh -c \"grep x '{item}'\"", .evaluated(by: "sh -c")),
             ("/bin/bash -eu -o pipefail -c {item}", .evaluated(by: "bash -c")),
             ("source {item}", .evaluated(by: "source")),
             (". {item}", .evaluated(by: ".")), ("RANDOM={item}", .variable("RANDOM")),
