@@ -19,7 +19,7 @@ struct FamilyTests {
               one-high: {run: x}
               f:
                 each: [d/high.txt]
-                run: cat {item} {item.name} "{item.stem}" ${item}
+                run: cat {item} {item.name} "{item.stem}" ${item:-}
                 queue: "{item.stem}"
                 after: "one-{item.stem}"
                 priority: "{item.stem}"
@@ -27,7 +27,7 @@ struct FamilyTests {
                 environment: {FILE: "{item.name}"}
             """
         let operation = try #require(try plan(of: text, base: "w").operations.last)
-        #expect(operation.command == #"cat "$OPQ_ITEM" "$OPQ_ITEM_NAME" "${OPQ_ITEM_STEM}" ${item}"#)
+        #expect(operation.command == #"cat "$OPQ_ITEM" "$OPQ_ITEM_NAME" "${OPQ_ITEM_STEM}" ${item:-}"#)
         #expect(operation.variables["OPQ_ITEM_STEM"] == "high")
         #expect(operation.variables["OPQ_ITEM_NAME"] == "high.txt")
         #expect(operation.queue == "high")
