@@ -84,6 +84,74 @@ read -r _ < gate
 kill -TERM "$(cat .opq/stopped.yml/lock)"
 wait $timer
 check 'the outputs of an interrupted command are removed' test ! -e part
+timeout --foreground 60 "$opq" run stopped.yml > out 2> err &
+timer=$!
+read -r _ < gate
+kill -USR1 "$(cat .opq/stopped.yml/lock)"
+wait $timer
+check 'SIGUSR1 ends the commands, too' test ! -e part
+
+# No file of the user is removed.
+mkdir own && cd own || exit 1
+cat > own.yml << 'END'
+operations:
+  fmt: { each: "*.src", run: "echo x >> {item}; exit 1", inputs: ["{item}"], outputs: ["{item}"] }
+  all: { run: "exit 1", outputs: ["."] }
+  edit: { run: "echo x >> read; exit 1", outputs: [read] }
+  reads: { run: "true", inputs: [./read, "*.h"] }
+  makes: { run: "echo x > new.h; exit 1", outputs: [new.h] }
+  file: { run: "echo '#' >> own.yml; exit 1", outputs: [own.yml] }
+  old: { run: "echo x >> old; exit 1", outputs: [old] }
+  part: { run: "touch part-1", outputs: [part-1, part-2] }
+  kinds: { run: "mkfifo pipe; ln -s nowhere dangling; exit 1", outputs: [pipe, dangling] }
+  item: { each: ['b\*'], run: "exit 1", outputs: ["{item}.o"] }
+END
+for name in a.src read old bprecious.o; do echo mine > $name; done
+status 1 run own.yml
+check 'inputs, the workflow file and older files stay after a failure' cat a.src read old bprecious.o own.yml new.h
+check 'files that the failed commands have made are removed' test ! -e part-1 -a ! -p pipe -a ! -h dangling
+printf 'operations: { a: { run: "cat in > result; [ ! -e bad ]", inputs: [in, bad], outputs: [result] } }' > made.yml
+echo 1 > in
+status 0 run made.yml
+touch bad && echo 2 > in
+status 1 run made.yml
+check 'an output of an earlier success is removed after a failure' test ! -e result
+cd .. || exit 1
+
+# Names with special characters.
+cat > names.yml << 'END'
+operations:
+  copy: { each: "*].c", run: "cp {item} {item}.o", inputs: ["{item}"], outputs: ["{item}.o"] }
+  page: { run: 'mkdir -p app; echo page > "app/[id].js"', outputs: ['app/\[id].js'] }
+END
+echo 1 > 'a[1].c'
+status 0 run names.yml
+status 0 run names.yml
+check 'names with special characters are up to date' nothing_ran
+echo 2 > 'a[1].c'
+status 0 run names.yml
+check 'a change of a file with special characters counts' ran 'copy[a[1].c]'
+
+# Depfiles.
+cat > dep.yml << 'END'
+operations:
+  race: { run: "cat h > raced; echo v2 > h; echo 'raced: h' > raced.d", outputs: [raced], depfile: raced.d }
+  makes: { run: "echo 1 > gen.h; touch made; echo 'made:gen.h made' > made.d", outputs: [made], depfile: made.d }
+END
+echo v1 > h
+status 0 run dep.yml
+status 0 run --explain dep.yml
+check 'a header that changed while the command ran makes it run again' grep -q 'race: the input h may have changed while the command ran' out
+status 0 run dep.yml
+check 'a header that the command itself makes does not make it run each time' nothing_ran
+printf 'operations: { a: { run: "echo words > bad.d", outputs: [bad.d], depfile: bad.d } }' > bad.yml
+status 1 run bad.yml
+check 'a depfile of another form is an error' grep -q "line 1 of the depfile 'bad.d' has no colon" out
+
+# Two names of one file.
+ln -s make.yml link.yml
+status 0 run link.yml
+check 'a link has the journal of its target' test ! -e .opq/link.yml
 
 # Resume after kill -9 at each step: each operation succeeds once.
 cat > chain.yml << 'END'
@@ -106,9 +174,39 @@ status 0 resume --explain chain.yml
 check 'a changed command runs again, and so do the operations after it' ran b c
 check 'a changed file is announced' grep -q 'the workflow file has changed since run' err
 
+# Resume what was asked for.
+cat > asked.yml << 'END'
+vars: { mode: debug }
+operations:
+  a: { run: "echo {mode} >> modes" }
+  b: { after: a, run: "test -e allowed && echo {mode} >> modes" }
+  c: { run: "touch c-ran" }
+END
+status 1 run asked.yml b --set mode=release
+touch allowed
+status 0 resume asked.yml
+check 'resume has the variables of the run' test "$(sort -u modes | tr '\n' ' ')" = 'release '
+check 'resume runs only operations of the run' test ! -e c-ran
+check 'resume names its choice' grep -q 'continues run 1 with b --set mode=release' err
+cat > again.yml << 'END'
+operations:
+  a: { run: "true" }
+  b: { run: "test -e ok || { kill -9 $(cat .opq/again.yml/lock); sleep 1000; }", after: a }
+  c: { run: "echo c >> c-log" }
+END
+cp again.yml keep.yml && sed 's/^  b: .*/  b: { run: "false", after: a }/' keep.yml > again.yml
+status 1 run again.yml
+cp keep.yml again.yml
+timeout 60 "$opq" resume again.yml > /dev/null 2>&1
+touch ok
+status 0 resume again.yml
+check 'a resumed run that was killed keeps the earlier successes' test "$(wc -l < c-log)" -eq 1
+printf 'operations: { a: { run: "true" } }' | timeout 60 "$opq" resume - > out 2> err
+check 'a stream has no run to resume' grep -q "no run of '-' is recorded" err
+
 # History.
 status 0 history make.yml
-check 'the history has a line for each run' test "$(wc -l < out)" -eq 8
+check 'the history has a line for each run' test "$(wc -l < out)" -eq 9
 status 0 show --run 1 make.yml
 check 'a run has a line for each operation' grep -q '^succeeded  upper\[a\]  ' out
 status 2 show --run 99 make.yml

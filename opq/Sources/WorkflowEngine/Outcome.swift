@@ -28,6 +28,8 @@ public enum Outcome: Equatable, Sendable {
         case outputLost(ProcessEnd, directory: String)
         /// The command succeeded but did not make a file that it has to make.
         case missingOutput(String)
+        /// The command succeeded, but a line of its depfile is not in make's syntax.
+        case badDepfile(String, line: Int)
         /// The command ran longer than its time limit.
         case timedOut(Duration)
     }

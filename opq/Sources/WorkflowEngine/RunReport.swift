@@ -117,6 +117,7 @@ public struct RunReport: Sendable {
         case .signal(let number): "signal \(number)" + (signalNames[number].map { " (\($0))" } ?? "")
         case .unstartable(let reason): "cannot start: \(reason)"
         case .missingOutput(let path): "the output '\(path)' is missing"
+        case .badDepfile(let path, let line): "line \(line) of the depfile '\(path)' has no colon"
         case .timedOut(let limit): "timed out after \(limit.seconds)"
         case .outputLost(let end, let directory):
             "\(text(of: end)), but output may be lost: no space was left in '\(directory)'"

@@ -22,6 +22,8 @@ public struct RunOptions: Sendable {
     public var store: RunStore?
     /// The contents of the workflow file.
     public var fileBytes: [UInt8] = []
+    /// The part of the workflow for which the run was asked, as the store records it.
+    public var choice = RunChoice()
     /// Whether all operations run, also those that are up to date.
     public var isForced = false
     /// Whether operations that succeeded in the last run of the store are done.
@@ -95,7 +97,7 @@ public final class WorkflowRun: Sendable {
             })
         let journal = RunJournal(of: plan, in: options.store, isForced: options.isForced, resumes: options.resumes)
         ledger.record(in: journal)
-        journal.begin(file: Digest(of: options.fileBytes))
+        journal.begin(file: Digest(of: options.fileBytes), options.choice)
         let shell = CommandShell(
             ledger: ledger, watch: start.watch, spools: start.spools, journal: journal, explains: options.explains)
         self.shell = shell

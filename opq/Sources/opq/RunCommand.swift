@@ -49,7 +49,7 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Print the reason why each operation runs.")
     var explain = false
 
-    @Option(help: ArgumentHelp("The number of runs that the history keeps.", valueName: "number"))
+    @Option(help: ArgumentHelp("The least number of runs that the history keeps.", valueName: "number"))
     var keepRuns = 100
 
     @Flag(name: .shortAndLong, help: "Print failures only.")
@@ -116,6 +116,46 @@ struct RunCommand: ParsableCommand {
     ///
     /// - Parameter resumes: Whether the run continues the last one.
     func run(resumes: Bool) throws {
+        var command = self
+        if resumes { try command.continueChoice() }
+        try command.start(resumes: resumes)
+    }
+
+    /// Takes the names, the options and the variables of the last run, unless the command line has others.
+    private mutating func continueChoice() throws {
+        guard workflow.hasFolder else { return note("no run of '\(workflow.file)' is recorded, so all operations run") }
+        let last: (run: Int, choice: RunChoice)?
+        do throws(RunStore.Failure) {
+            last = try RunRecords(of: workflow.file).lastChoice
+        } catch {
+            throw failure("cannot run: \(error.text)")
+        }
+        guard let last else { return }
+        var choice = last.choice
+        let own = self.choice
+        if !own.targets.isEmpty || !own.only.isEmpty || !own.from.isEmpty || !own.until.isEmpty {
+            (choice.targets, choice.only, choice.from, choice.until) = ([], [], [], [])
+        }
+        workflow.add(names: choice.targets, variables: choice.variables)
+        selection.only += choice.only
+        selection.from += choice.from
+        selection.until += choice.until
+        let words = self.choice.arguments
+        if !words.isEmpty { note("continues run \(last.run) with \(words.joined(separator: " "))") }
+    }
+
+    private func note(_ text: String) { print("opq: \(text)".visible, to: &standardError) }
+
+    /// The part of the workflow for which the command line asks.
+    private var choice: RunChoice {
+        var choice = RunChoice()
+        choice.variables = workflow.variables
+        choice.targets = workflow.names
+        (choice.only, choice.from, choice.until) = (selection.only, selection.from, selection.until)
+        return choice
+    }
+
+    private func start(resumes: Bool) throws {
         let plan = try selection.plan(of: workflow)
         if list {
             for line in plan.listing { try printLine(line) }
@@ -139,6 +179,7 @@ struct RunCommand: ParsableCommand {
         let outputs = FailedOutputs()
         var options = RunOptions(jobs: jobs, stopPolicy: StopPolicy(rawValue: stop.rawValue) ?? .never)
         (options.store, options.isForced, options.resumes, options.explains) = (store, force, resumes, explain)
+        options.choice = choice
         options.fileBytes =
             store == nil ? [] : (try? Array(Data(contentsOf: URL(fileURLWithPath: workflow.file)))) ?? []
         if resumes, let note = store?.noteForResume(options.fileBytes) { print("opq: \(note)", to: &standardError) }

@@ -74,13 +74,20 @@ struct WorkflowArgument: ParsableArguments {
     }
 
     /// The values of variables, by their names.
-    private var variables: [String: String] {
+    var variables: [String: String] {
         let pairs = assignments.map { assignment in
             let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
                 String.init)
             return (parts[0], parts[1])
         }
         return Dictionary(pairs) { $1 }
+    }
+
+    /// Adds names of operations, and values of variables unless the command line has others.
+    mutating func add(names: [String], variables: [String: String]) {
+        assignments = variables.sorted { $0.key < $1.key }.map { "\($0)=\($1)" } + assignments
+        // The first word is the file then, so that no name is taken for one.
+        if !names.isEmpty { words = [file] + names }
     }
 
     /// Reads the file and returns the plan of all its operations. Prints all errors in the file on standard error.

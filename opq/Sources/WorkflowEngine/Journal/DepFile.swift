@@ -6,48 +6,73 @@ struct DepFile: Equatable {
     /// The prerequisites of all rules, in the order of the file, each once.
     let paths: [String]
 
-    /// Reads the text of a file. Text of another form yields the words after the first colon of each line.
-    init(_ bytes: [UInt8]) {
+    /// The text is no list of prerequisites in make's syntax.
+    struct BadText: Error, Equatable {
+        /// The number of the first line that is wrong.
+        let line: Int
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// - Throws: ``BadText`` if a line has words and no colon.
+    init(_ bytes: [UInt8]) throws(BadText) {
         var paths: [String] = []
         var seen: Set<[UInt8]> = []
         var word: [UInt8] = []
         var isTarget = true
+        var hasTarget = false
+        var line = 1
         func end() {
             defer { word = [] }
+            if isTarget, !word.isEmpty { hasTarget = true }
             guard !word.isEmpty, !isTarget, seen.insert(word).inserted else { return }
             paths.append(String(fileName: word))
         }
+        func byte(at index: Int) -> UInt8? { index < bytes.count ? bytes[index] : nil }
         var index = 0
         while index < bytes.count {
-            let (byte, next) = (bytes[index], index + 1 < bytes.count ? bytes[index + 1] : nil)
-            switch (byte, next) {
-            case (UInt8(ascii: "\\"), UInt8(ascii: "\n")):
-                end()
+            switch bytes[index] {
+            case UInt8(ascii: "\\"):
+                let start = index
+                while byte(at: index + 1) == UInt8(ascii: "\\") { index += 1 }
+                let count = index + 1 - start
+                let slashes = { (count: Int) in [UInt8](repeating: UInt8(ascii: "\\"), count: count) }
+                switch byte(at: index + 1) {
+                case UInt8(ascii: "\n")?, UInt8(ascii: "\r")?:
+                    // The last one continues the line.
+                    word += slashes(count - 1)
+                    end()
+                    index += 1
+                    if bytes[index] == UInt8(ascii: "\r"), byte(at: index + 1) == UInt8(ascii: "\n") { index += 1 }
+                    line += 1
+                case let next? where " \t#:".utf8.contains(next):
+                    // Pairs stand for one each, and a single one makes the character after it a part of the name.
+                    word += slashes(count / 2)
+                    if count % 2 == 1 {
+                        word.append(next)
+                        index += 1
+                    }
+                default: word += slashes(count)
+                }
+            case UInt8(ascii: "$") where byte(at: index + 1) == UInt8(ascii: "$"):
+                word.append(UInt8(ascii: "$"))
                 index += 1
-            case (UInt8(ascii: "\\"), UInt8(ascii: "\r")):
+            case UInt8(ascii: "\n"):
                 end()
-                index += index + 2 < bytes.count && bytes[index + 2] == UInt8(ascii: "\n") ? 2 : 1
-            case (UInt8(ascii: "\\"), UInt8(ascii: " ")?), (UInt8(ascii: "\\"), UInt8(ascii: "#")?),
-                (UInt8(ascii: "\\"), UInt8(ascii: ":")?), (UInt8(ascii: "$"), UInt8(ascii: "$")?):
-                word.append(next!)
-                index += 1
-            case (UInt8(ascii: "\n"), _):
-                end()
-                isTarget = true
-            case (UInt8(ascii: " "), _), (UInt8(ascii: "\t"), _), (UInt8(ascii: "\r"), _):
-                end()
-            // A colon within a word belongs to the word, as in C:/x.h.
-            case (UInt8(ascii: ":"), nil), (UInt8(ascii: ":"), UInt8(ascii: " ")?),
-                (UInt8(ascii: ":"), UInt8(ascii: "\t")?),
-                (UInt8(ascii: ":"), UInt8(ascii: "\n")?), (UInt8(ascii: ":"), UInt8(ascii: "\r")?),
-                (UInt8(ascii: ":"), UInt8(ascii: "\\")?) where isTarget:
+                if isTarget, hasTarget { throw BadText(line: line) }
+                (isTarget, hasTarget) = (true, false)
+                line += 1
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): end()
+            // The colon of a drive belongs to the name, as in C:/x.h.
+            case UInt8(ascii: ":") where isTarget && !(word.count == 1 && byte(at: index + 1) == UInt8(ascii: "/")):
                 word = []
                 isTarget = false
-            default: word.append(byte)
+            case let byte: word.append(byte)
             }
             index += 1
         }
         end()
+        if isTarget, hasTarget { throw BadText(line: line) }
         self.paths = paths
     }
 }

@@ -9,6 +9,16 @@ final class FileExaminer: Sendable {
         var read: [FileRecord] = []
     }
 
+    /// The folders and records of one examination.
+    private struct Walk {
+        struct Folder: Hashable { let device: dev_t, inode: ino_t }
+
+        let directory: String
+        var start: Int64?
+        var folders: Set<Folder> = []
+        var records: [FileRecord] = []
+    }
+
     private let state: Mutex<State>
 
     /// Creates an examiner that knows the contents of some files.
@@ -17,21 +27,26 @@ final class FileExaminer: Sendable {
     /// Returns the contents of files, folders and globs, sorted by the bytes of the paths. O(files), and O(bytes) of files that
     /// have changed.
     ///
-    /// - Parameters:
-    ///   - directory: The directory to which the paths are relative.
-    ///   - start: A time after which no file may have changed, in nanoseconds since 1970. Others are uncertain.
-    func examine(_ declared: [String], in directory: String, unchangedSince start: Int64? = nil) -> [FileRecord] {
-        var records: [FileRecord] = []
+    /// - Parameter directory: The directory to which the paths are relative.
+    func examine(_ declared: [String], in directory: String) -> [FileRecord] {
+        var walk = Walk(directory: directory)
         for path in declared {
             if Glob.isPattern(path) {
-                for found in Glob(pattern: path).find(in: directory).paths {
-                    add(found, in: directory, start, to: &records)
-                }
+                for found in Glob(pattern: path).find(in: directory).paths { add(found, to: &walk) }
             } else {
-                add(path, in: directory, start, to: &records)
+                add(Glob.literal(path), to: &walk)
             }
         }
-        return records.sortedByPath
+        return walk.records.sortedByPath
+    }
+
+    /// Returns the contents of files and folders, sorted by the bytes of the paths. No path is a pattern.
+    ///
+    /// - Parameter start: A time after which no file may have changed, in nanoseconds since 1970. Others are uncertain.
+    func examine(paths: [String], in directory: String, unchangedSince start: Int64? = nil) -> [FileRecord] {
+        var walk = Walk(directory: directory, start: start)
+        for path in paths { add(path, to: &walk) }
+        return walk.records.sortedByPath
     }
 
     /// Returns the records of the files that were read since the last call.
@@ -42,37 +57,39 @@ final class FileExaminer: Sendable {
         }
     }
 
-    private func add(_ path: String, in directory: String, _ start: Int64?, to records: inout [FileRecord]) {
+    private func add(_ path: String, to walk: inout Walk) {
         var status = stat()
-        let full = Self.full(path, in: directory)
+        let full = Self.full(path, in: walk.directory)
         guard full.withFileName({ stat($0, &status) }) == 0 else {
             // A link without a target, and a path that cannot be looked at, are no contents either.
             let isMissing = errno == ENOENT || errno == ENOTDIR
-            return records.append(FileRecord(path: path, content: isMissing ? .missing : .uncertain))
+            return walk.records.append(FileRecord(path: path, content: isMissing ? .missing : .uncertain))
         }
         switch status.st_mode & S_IFMT {
-        case S_IFREG: records.append(file(path, at: full, status, start))
+        case S_IFREG: walk.records.append(file(path, at: full, status, walk.start))
         case S_IFDIR:
-            records.append(FileRecord(path: path, content: .folder))
+            // A link may lead to a folder around it. Its text counts then.
+            guard walk.folders.insert(Walk.Folder(device: status.st_dev, inode: status.st_ino)).inserted else {
+                let target = Self.target(of: full)
+                let content: FileContent = target.map { .file(Digest(of: $0)) } ?? .folder
+                return walk.records.append(FileRecord(path: path, content: content))
+            }
             guard let names = Self.names(in: full) else {
-                records[records.count - 1] = FileRecord(path: path, content: .uncertain)
-                return
+                return walk.records.append(FileRecord(path: path, content: .uncertain))
             }
-            for name in names {
-                let child = path.hasSuffix("/") ? path + name : path + "/" + name
-                var link = stat()
-                // A link to a folder may lead to a folder around it.
-                let isLink =
-                    Self.full(child, in: directory).withFileName { lstat($0, &link) } == 0
-                    && link.st_mode & S_IFMT == S_IFLNK
-                if isLink, Self.isFolder(Self.full(child, in: directory)) {
-                    records.append(FileRecord(path: child, content: .other))
-                } else {
-                    add(child, in: directory, start, to: &records)
-                }
-            }
-        default: records.append(FileRecord(path: path, content: .other))
+            walk.records.append(FileRecord(path: path, content: .folder))
+            for name in names { add(path.hasSuffix("/") ? path + name : path + "/" + name, to: &walk) }
+        default: walk.records.append(FileRecord(path: path, content: .other))
         }
+    }
+
+    /// Returns the text of a link. `nil` for another file.
+    private static func target(of path: String) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = bytes.withUnsafeMutableBytes { bytes in
+            path.withFileName { readlink($0, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count) }
+        }
+        return count < 0 ? nil : Array(bytes.prefix(count))
     }
 
     private func file(_ path: String, at full: String, _ status: stat, _ start: Int64?) -> FileRecord {
@@ -129,20 +146,20 @@ final class FileExaminer: Sendable {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    private static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return path.withFileName { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
-
     /// Returns a path that is relative to the current directory.
     static func full(_ path: String, in directory: String) -> String {
         path.hasPrefix("/") || directory == "." ? path : "\(directory)/\(path)"
     }
 
     /// The current time in nanoseconds since 1970.
-    static var now: Int64 {
+    static var now: Int64 { time(of: CLOCK_REALTIME) }
+
+    /// The time that a file gets if it is written now. It is up to some milliseconds behind ``now``.
+    static var fileTime: Int64 { time(of: CLOCK_REALTIME_COARSE) }
+
+    private static func time(of clock: clockid_t) -> Int64 {
         var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
+        clock_gettime(clock, &time)
         return Int64(time)
     }
 }

@@ -2,7 +2,9 @@
 enum JournalEntry: Equatable, Sendable {
     /// A run began. `file` is the digest of the workflow file.
     case runBegan(number: Int, time: Int64, file: Digest)
-    /// The command of an operation with declared files began.
+    /// The part of the workflow for which the run was asked. After the start of the run.
+    case chosen(RunChoice)
+    /// The command of an operation began. Only for operations with declared files, or if the run continues another one.
     case operationBegan(name: String)
     case operationEnded(OperationEnd)
     /// Files were read whose attributes had changed, but not their contents.
@@ -37,6 +39,7 @@ extension JournalEntry {
         case 3: self = .operationEnded(OperationEnd(from: &reader))
         case 4: self = .seen(reader.list { FileRecord(from: &$0) })
         case 5: self = .runEnded(time: Int64(reader.int()), isInterrupted: reader.byte() == 1)
+        case 6: self = .chosen(RunChoice(from: &reader))
         default: return nil
         }
         guard reader.isAtEnd else { return nil }
@@ -64,8 +67,32 @@ extension JournalEntry {
             writer.add(5)
             writer.add(int: Int(time))
             writer.add(isInterrupted ? 1 : 0)
+        case .chosen(let choice):
+            writer.add(6)
+            choice.write(to: &writer)
         }
         return writer.bytes
+    }
+}
+
+extension RunChoice {
+    init(from reader: inout ByteReader) {
+        self.init()
+        variables = Dictionary(reader.list { ($0.text(), $0.text()) }) { $1 }
+        targets = reader.list { $0.text() }
+        only = reader.list { $0.text() }
+        from = reader.list { $0.text() }
+        until = reader.list { $0.text() }
+        resumes = reader.byte() == 1
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.add(variables.sorted { $0.key < $1.key }) { writer, pair in
+            writer.add(pair.key)
+            writer.add(pair.value)
+        }
+        for names in [targets, only, from, until] { writer.add(names) { $0.add($1) } }
+        writer.add(resumes ? 1 : 0)
     }
 }
 

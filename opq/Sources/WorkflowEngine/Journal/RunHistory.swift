@@ -10,6 +10,10 @@ struct RunHistory: Sendable {
         /// The time of the end. `nil` if the run did not end.
         var endTime: Int64?
         var isInterrupted = false
+        /// The part of the workflow for which the run was asked.
+        var choice = RunChoice()
+        /// The operations whose commands began.
+        var begun: [ByteKey] = []
         /// The operations that ended, in the order of their ends.
         var ends: [OperationEnd] = []
     }
@@ -32,7 +36,10 @@ struct RunHistory: Sendable {
     mutating func add(_ entry: JournalEntry) {
         switch entry {
         case .runBegan(let number, let time, let file): runs.append(Run(number: number, time: time, file: file))
-        case .operationBegan(let name): records[ByteKey(name)]?.end = .unknown
+        case .chosen(let choice): if !runs.isEmpty { runs[runs.count - 1].choice = choice }
+        case .operationBegan(let name):
+            if !runs.isEmpty { runs[runs.count - 1].begun.append(ByteKey(name)) }
+            records[ByteKey(name)]?.end = .unknown
         case .operationEnded(let end):
             if end.hasLog { loggedNames.insert(ByteKey(end.name)) }
             if !runs.isEmpty { runs[runs.count - 1].ends.append(end) }
@@ -49,8 +56,14 @@ struct RunHistory: Sendable {
     }
 
     /// Returns the record of an operation: by its name, or by its command if the operation was renamed.
-    func record(of name: String, _ fingerprint: Fingerprint) -> OperationRecord? {
-        records[ByteKey(name)] ?? names[fingerprint.digest].flatMap { records[ByteKey($0)] }
+    ///
+    /// - Parameter isPlanned: Whether an operation has a name now. Its record belongs to no other operation.
+    func record(
+        of name: String, _ fingerprint: Fingerprint, isPlanned: (ByteKey) -> Bool
+    ) -> OperationRecord? {
+        if let record = records[ByteKey(name)] { return record }
+        guard let old = names[fingerprint.digest].map({ ByteKey($0) }), !isPlanned(old) else { return nil }
+        return records[old]
     }
 
     /// The entries of a shorter journal: the last runs, the records of all operations, and the contents of files.
@@ -58,7 +71,14 @@ struct RunHistory: Sendable {
         let starts = entries.indices.filter { if case .runBegan = entries[$0] { true } else { false } }
         guard starts.count > count, let first = starts.suffix(count).first else { return entries }
         var kept: [ByteKey: OperationEnd] = [:]
-        for case .operationEnded(let end) in entries[..<first] where end.record != nil { kept[ByteKey(end.name)] = end }
+        for entry in entries[..<first] {
+            switch entry {
+            case .operationEnded(let end) where end.record != nil: kept[ByteKey(end.name)] = end
+            // A command that began and did not end takes its earlier success away.
+            case .operationBegan(let name): kept[ByteKey(name)]?.record?.end = .unknown
+            default: break
+            }
+        }
         // Without a run before them, these ends count for no run.
         let ends = kept.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         return ends.map { .operationEnded($0) } + entries[first...]

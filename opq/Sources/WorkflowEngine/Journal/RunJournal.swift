@@ -8,10 +8,14 @@ final class RunJournal: Sendable {
     struct Prepared: Sendable {
         let fingerprint: Fingerprint
         var inputs: [FileRecord] = []
+        /// The files of the last depfile. They are no inputs of this run, unless the new depfile lists them again.
+        var listed: [FileRecord] = []
         var outputs: [FileRecord] = []
-        /// The time before the command, in nanoseconds since 1970.
+        /// The time before the command that a file would get, in nanoseconds since 1970.
         var start: Int64 = 0
         let isDeclared: Bool
+        /// The outputs that the command may remove if it does not succeed: those that do not exist, and those that it has made.
+        var ownOutputs: Set<ByteKey> = []
     }
 
     /// The queue in which files are examined after a command. The thread that waits for commands must not wait for a disk.
@@ -23,8 +27,11 @@ final class RunJournal: Sendable {
     private let isForced: Bool
     /// The successes of the run that is continued. `nil` if the run continues no other.
     private let done: [ByteKey: Fingerprint]?
+    /// The places in time at which the commands of the operations ran, in the runs that this run continues.
+    private let lastRuns: [Int]
     private let ran = Mutex<Set<Int>>([])
-    private let known = Mutex<Set<ByteKey>?>(nil)
+    private let kept = Mutex<ProtectedPaths?>(nil)
+    private let names: Set<ByteKey>
 
     /// Creates the journal of a run.
     ///
@@ -36,12 +43,11 @@ final class RunJournal: Sendable {
         (self.plan, self.store, self.isForced) = (plan, store, isForced)
         history = store?.history ?? RunHistory()
         examiner = FileExaminer(history.cache)
-        var done: [ByteKey: Fingerprint] = [:]
-        for end in history.runs.last?.ends ?? [] {
-            let isDone = end.kind == .succeeded || end.kind == .upToDate
-            done[ByteKey(end.name)] = isDone ? end.record?.fingerprint : nil
-        }
-        self.done = resumes ? done : nil
+        let resumption = resumes ? Resumption(history.runs) : nil
+        done = resumption?.done
+        lastRuns = resumption.map { past in plan.operations.map { past.lastRuns[ByteKey($0.name)] ?? 0 } } ?? []
+        // Without a record, no name is asked for.
+        names = history.runs.isEmpty ? [] : Set((plan.operations.map(\.name) + plan.otherNames).map { ByteKey($0) })
         files.name = "opq-files"
         files.maxConcurrentOperationCount = 2
     }
@@ -49,8 +55,11 @@ final class RunJournal: Sendable {
     // MARK: - The run
 
     /// Records the start of the run.
-    func begin(file: Digest) {
+    func begin(file: Digest, _ choice: RunChoice) {
         store?.append(.runBegan(number: (history.runs.last?.number ?? 0) + 1, time: FileExaminer.now, file: file))
+        var choice = choice
+        choice.resumes = done != nil
+        if choice != RunChoice() { store?.append(.chosen(choice)) }
     }
 
     /// Records the end of the run. Returns the reason why entries are missing, or `nil`.
@@ -72,24 +81,28 @@ final class RunJournal: Sendable {
         let fingerprint = Fingerprint(operation, base: plan.directory)
         let isDeclared = settings.inputs != nil || settings.outputs != nil
         var prepared = Prepared(fingerprint: fingerprint, isDeclared: isDeclared)
-        prepared.start = FileExaminer.now
+        prepared.start = FileExaminer.fileTime
         guard isDeclared else { return (decideWithoutFiles(index, fingerprint), prepared) }
-        let record = history.record(of: operation.name, fingerprint)
-        let examined = examiner.examine(
-            (settings.inputs ?? []) + (record?.listed ?? []), in: operation.directory)
+        let record = history.record(of: operation.name, fingerprint) { names.contains($0) }
+        prepared.inputs = examiner.examine(settings.inputs ?? [], in: operation.directory)
+        prepared.listed = examiner.examine(paths: record?.listed ?? [], in: operation.directory)
         prepared.outputs = examiner.examine(settings.outputs ?? [], in: operation.directory)
         let state = UpToDate.State(
-            fingerprint: fingerprint, inputs: examined, outputs: prepared.outputs, isDeclared: true)
+            fingerprint: fingerprint, inputs: (prepared.inputs + prepared.listed).sortedByPath,
+            outputs: prepared.outputs, isDeclared: true, namedOutputs: Set(operation.namedOutputs.map { ByteKey($0) }))
         let decision = UpToDate.decide(record, state, isForced: isForced)
-        // The files of the last depfile are no inputs of this run, unless the new depfile lists them again.
-        if decision != .skip { prepared.inputs = examiner.examine(settings.inputs ?? [], in: operation.directory) }
+        if decision != .skip, !settings.keepsOutputs {
+            prepared.ownOutputs = ownOutputs(of: operation, prepared, record)
+        }
         return (decision, prepared)
     }
 
     private func decideWithoutFiles(_ index: Int, _ fingerprint: Fingerprint) -> UpToDate.Decision {
         guard let done, !isForced else { return .run(isForced ? .forced : .undeclared) }
         let earlier = ran.withLock { ran in
-            ran.isEmpty ? nil : plan.operations[index].awaited.lazy.joined().first { ran.contains($0) }
+            plan.operations[index].awaited.lazy.joined().first {
+                ran.contains($0) || lastRuns[$0] > lastRuns[index]
+            }
         }
         if let earlier { return .run(.earlierRan(plan.operations[earlier].name)) }
         guard let last = done[ByteKey(plan.operations[index].name)] else { return .run(.noRecord) }
@@ -99,7 +112,7 @@ final class RunJournal: Sendable {
     /// Records that the command of an operation begins.
     func began(_ index: Int, _ prepared: Prepared) {
         ran.withLock { _ = $0.insert(index) }
-        if prepared.isDeclared { store?.append(.operationBegan(name: plan.operations[index].name)) }
+        if prepared.isDeclared || done != nil { store?.append(.operationBegan(name: plan.operations[index].name)) }
     }
 
     // MARK: - After a command
@@ -113,65 +126,104 @@ final class RunJournal: Sendable {
         var record = OperationRecord(
             name: operation.name, fingerprint: prepared.fingerprint, end: outcome == .cancelled ? .cancelled : .failed)
         guard outcome == .succeeded else {
-            if !settings.keepsOutputs { removeOutputs(of: index, prepared) }
+            removeOutputs(of: operation, prepared)
             return (outcome, record)
         }
         record.inputs = prepared.inputs
         record.outputs = examiner.examine(settings.outputs ?? [], in: operation.directory)
         if let missing = Self.missing(settings.outputs ?? [], among: record.outputs) {
+            removeOutputs(of: operation, prepared)
             return (.failed(.missingOutput(missing)), record)
         }
         if let depfile = settings.depfile {
             guard let bytes = Self.read(FileExaminer.full(depfile, in: operation.directory)) else {
+                removeOutputs(of: operation, prepared)
                 return (.failed(.missingOutput(depfile)), record)
             }
-            record.listed = DepFile(bytes).paths
-            let listed = examiner.examine(record.listed, in: operation.directory, unchangedSince: prepared.start)
+            do throws(DepFile.BadText) {
+                let paths = try DepFile(bytes).paths
+                // The command makes its outputs itself, and they are compared as outputs.
+                let made = Set(record.outputs.map { ByteKey($0.path) })
+                record.listed = paths.filter { !made.contains(ByteKey($0)) }
+            } catch {
+                removeOutputs(of: operation, prepared)
+                return (.failed(.badDepfile(depfile, line: error.line)), record)
+            }
             // The contents before the command count for files that are declared as well.
-            record.inputs = (record.inputs + listed).sortedByPath
+            record.inputs = (record.inputs + listedInputs(of: operation, record.listed, prepared)).sortedByPath
         }
         record.end = .succeeded
         return (outcome, record)
+    }
+
+    /// Returns the contents of the files of a depfile. A file that the command may have read before a change is uncertain,
+    /// unless it had its present content before the command already.
+    private func listedInputs(
+        of operation: PlannedOperation, _ listed: [String], _ prepared: Prepared
+    ) -> [FileRecord] {
+        let before = Dictionary(prepared.listed.map { (ByteKey($0.path), $0.content) }) { first, _ in first }
+        let after = examiner.examine(paths: listed, in: operation.directory, unchangedSince: prepared.start)
+        return after.map { record in
+            guard record.content == .uncertain, let old = before[ByteKey(record.path)],
+                let present = examiner.examine(paths: [record.path], in: operation.directory).first,
+                present.content == old
+            else { return record }
+            return present
+        }
     }
 
     /// Returns the first declared path for which there is no file.
     private static func missing(_ declared: [String], among records: [FileRecord]) -> String? {
         declared.first { path in
             guard Glob.isPattern(path) else {
+                let path = Glob.literal(path)
                 return records.contains { $0.path.utf8.elementsEqual(path.utf8) && $0.content == .missing }
             }
             return !records.contains { $0.content != .missing }
         }
     }
 
-    /// The outputs that operations declare without a glob.
-    private var declaredOutputs: Set<ByteKey> {
-        known.withLock { known in
-            if let known { return known }
-            let paths = plan.operations.lazy.flatMap { operation in
-                (operation.settings.outputs ?? []).map { ByteKey(FileExaminer.full($0, in: operation.directory)) }
-            }
-            let declared = Set(paths)
-            known = declared
-            return declared
+    /// Returns the outputs that are removed if the command changes them and does not succeed.
+    ///
+    /// Removal must never lose a file of the user. So a file that exists before the command counts only if the last success of
+    /// the operation has made it with the same content. Files that match a glob or are in a folder stay: another program may
+    /// have made them.
+    private func ownOutputs(
+        of operation: PlannedOperation, _ prepared: Prepared, _ record: OperationRecord?
+    ) -> Set<ByteKey> {
+        let before = Dictionary(prepared.outputs.map { (ByteKey($0.path), $0.content) }) { first, _ in first }
+        let made = Dictionary((record?.outputs ?? []).map { (ByteKey($0.path), $0.content) }) { first, _ in first }
+        let own = operation.namedOutputs.lazy.map { ByteKey($0) }.filter { path in
+            if case .file? = before[path] { return before[path] == made[path] }
+            var status = stat()
+            return FileExaminer.full(path.text, in: operation.directory).withFileName { lstat($0, &status) } != 0
+                && errno == ENOENT
+        }
+        return Set(own)
+    }
+
+    /// Removes the outputs that the command of an operation has made or changed.
+    private func removeOutputs(of operation: PlannedOperation, _ prepared: Prepared) {
+        guard !prepared.ownOutputs.isEmpty else { return }
+        let old = Dictionary(prepared.outputs.map { (ByteKey($0.path), $0.content) }) { first, _ in first }
+        let paths = prepared.ownOutputs.map(\.text)
+        for path in paths {
+            var status = stat()
+            let full = FileExaminer.full(path, in: operation.directory)
+            guard full.withFileName({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT != S_IFDIR,
+                examiner.examine(paths: [path], in: operation.directory).first?.content != old[ByteKey(path)]
+                    || old[ByteKey(path)] == .missing,
+                !isProtected(full)
+            else { continue }
+            _ = full.withFileName { unlink($0) }
         }
     }
 
-    /// Removes the files of the outputs that are new or were changed since the start of the command.
-    private func removeOutputs(of index: Int, _ prepared: Prepared) {
-        let operation = plan.operations[index]
-        let old = Dictionary(prepared.outputs.map { (ByteKey($0.path), $0) }) { first, _ in first }
-        for record in examiner.examine(operation.settings.outputs ?? [], in: operation.directory).reversed() {
-            let path = FileExaminer.full(record.path, in: operation.directory)
-            let isDeclared = (operation.settings.outputs ?? []).contains { $0.utf8.elementsEqual(record.path.utf8) }
-            // A glob may match an output that another operation declares.
-            if !isDeclared, declaredOutputs.contains(ByteKey(path)) { continue }
-            switch (record.content, old[ByteKey(record.path)]?.content) {
-            case (.file, let before) where before != record.content, (.uncertain, let before) where before != .other:
-                _ = path.withFileName { unlink($0) }
-            case (.folder, nil), (.folder, .missing?): _ = path.withFileName { rmdir($0) }
-            default: break
-            }
+    private func isProtected(_ path: String) -> Bool {
+        kept.withLock { kept in
+            let paths = kept ?? ProtectedPaths(plan, workflow: store?.workflow)
+            kept = paths
+            return paths.contains(path)
         }
     }
 
@@ -192,8 +244,12 @@ final class RunJournal: Sendable {
         defer { close(file) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16 * 1024)
-        while case let count = Glibc.read(file, &chunk, chunk.count), count > 0 { bytes += chunk[..<count] }
-        return bytes
+        while true {
+            let count = Glibc.read(file, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { return count == 0 ? bytes : nil }
+            bytes += chunk[..<count]
+        }
     }
 }
 
@@ -214,5 +270,12 @@ extension Outcome {
         case .skipped(let reason), .unneeded(let reason): reason
         case .succeeded, .upToDate, .cancelled: ""
         }
+    }
+}
+
+extension PlannedOperation {
+    /// The outputs that are declared by their names, and not by globs.
+    var namedOutputs: [String] {
+        (settings.outputs ?? []).filter { !Glob.isPattern($0) }.map { Glob.literal($0) }
     }
 }

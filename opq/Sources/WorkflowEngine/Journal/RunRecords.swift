@@ -20,6 +20,9 @@ public struct RunRecords: Sendable {
 
     init(of workflow: String, _ history: RunHistory) { (file, runs) = (workflow, history.runs) }
 
+    /// The number of the last run, and the part of the workflow for which it was asked. `nil` if no run is recorded.
+    public var lastChoice: (run: Int, choice: RunChoice)? { runs.last.map { ($0.number, $0.choice) } }
+
     /// A line for each run, the first one first.
     public var history: [String] {
         guard !runs.isEmpty else { return ["no run of '\(file)' is recorded".visible] }

@@ -23,6 +23,8 @@ public final class RunStore: Sendable {
 
     /// The path of the folder.
     let path: String
+    /// The path of the workflow file.
+    let workflow: String
     /// The runs before this one.
     let history: RunHistory
     private let journal: Int32
@@ -36,6 +38,7 @@ public final class RunStore: Sendable {
     ///   - keptRuns: The number of runs that the journal keeps.
     /// - Throws: ``Failure``.
     public init(of workflow: String, keptRuns: Int = 100) throws(Failure) {
+        self.workflow = workflow
         path = Self.folder(of: workflow)
         try Self.makeFolders(path)
         lock = try Self.lock(path, workflow)
@@ -158,8 +161,16 @@ public final class RunStore: Sendable {
 
     // MARK: - Files
 
-    /// Returns the folder of a workflow file.
+    /// Returns the folder of a workflow file. A link has the folder of its target, so that one lock guards both names.
     static func folder(of workflow: String) -> String {
+        var workflow = workflow
+        var status = stat()
+        if workflow.withFileName({ lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFLNK,
+            let target = workflow.withFileName({ realpath($0, nil) })
+        {
+            workflow = String(fileName: Array(UnsafeRawBufferPointer(start: target, count: strlen(target))))
+            free(target)
+        }
         let name = workflow.lastPathComponent
         return (String(workflow.utf8.dropLast(name.utf8.count)) ?? "") + ".opq/" + name
     }

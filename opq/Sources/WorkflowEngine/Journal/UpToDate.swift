@@ -25,9 +25,12 @@ enum UpToDate {
         case inputChanged(String)
         case inputAdded(String)
         case inputDeleted(String)
-        /// The input changed while the command ran, or could not be read.
+        /// The input has changed while the last command ran, as far as its times show.
         case inputUncertain(String)
+        case inputUnreadable(String)
         case outputMissing(String)
+        /// The file declares the output since the last success.
+        case outputAdded(String)
         case outputChanged(String)
         /// An operation before this one ran, and this one declares no files by which it could be compared.
         case earlierRan(String)
@@ -42,6 +45,8 @@ enum UpToDate {
         let outputs: [FileRecord]
         /// Whether the workflow declares inputs or outputs of the operation.
         let isDeclared: Bool
+        /// The outputs that are declared by their names, and not by globs.
+        var namedOutputs: Set<ByteKey> = []
     }
 
     /// Decides whether an operation runs.
@@ -56,7 +61,7 @@ enum UpToDate {
         }
         if let reason = difference(record.fingerprint, state.fingerprint) { return .run(reason) }
         if let reason = inputDifference(record.inputs, state.inputs) { return .run(reason) }
-        if let reason = outputDifference(record.outputs, state.outputs) { return .run(reason) }
+        if let reason = outputDifference(record.outputs, state) { return .run(reason) }
         return .skip
     }
 
@@ -77,7 +82,8 @@ enum UpToDate {
     private static func inputDifference(_ old: [FileRecord], _ new: [FileRecord]) -> Reason? {
         merge(old, new) { path, old, new in
             switch (old, new) {
-            case (.uncertain?, _), (_, .uncertain?): .inputUncertain(path)
+            case (_, .uncertain?): .inputUnreadable(path)
+            case (.uncertain?, _): .inputUncertain(path)
             case (nil, .missing?), (.missing?, nil): nil
             case (nil, _?),
                 (.missing?, _?) where new != .missing:
@@ -90,12 +96,12 @@ enum UpToDate {
         }
     }
 
-    private static func outputDifference(_ old: [FileRecord], _ new: [FileRecord]) -> Reason? {
-        merge(old, new) { path, old, new in
+    private static func outputDifference(_ old: [FileRecord], _ state: State) -> Reason? {
+        merge(old, state.outputs) { path, old, new in
             switch (old, new) {
             case (_, .missing?), (_?, nil): .outputMissing(path)
             // A glob may match a file that another program has made. The command has not made it.
-            case (nil, _?): nil
+            case (nil, _?): state.namedOutputs.contains(ByteKey(path)) ? .outputAdded(path) : nil
             default: old == new && new != .uncertain ? nil : .outputChanged(path)
             }
         }
@@ -140,8 +146,10 @@ extension UpToDate.Reason {
         case .inputChanged(let path): "the input \(path) changed"
         case .inputAdded(let path): "the input \(path) is new"
         case .inputDeleted(let path): "the input \(path) is gone"
-        case .inputUncertain(let path): "the input \(path) changed while the command ran, or cannot be read"
+        case .inputUncertain(let path): "the input \(path) may have changed while the command ran"
+        case .inputUnreadable(let path): "the input \(path) cannot be read"
         case .outputMissing(let path): "the output \(path) is missing"
+        case .outputAdded(let path): "the output \(path) is new"
         case .outputChanged(let path): "the output \(path) was changed"
         case .earlierRan(let name): "\(name) ran"
         }

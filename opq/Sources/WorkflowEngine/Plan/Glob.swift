@@ -2,7 +2,8 @@ import Glibc
 
 /// A pattern for paths: `*`, `?` and `[...]` within a component, `**` for any number of directories.
 ///
-/// A component matches hidden files only if it begins with a dot. `**` does not follow symbolic links.
+/// A backslash before `*`, `?`, `[`, `]` or a backslash makes that character literal. A component matches hidden files only if it
+/// begins with a dot. `**` does not follow symbolic links.
 struct Glob {
     /// The matches of a pattern, and the problems of the search.
     struct Findings: Equatable {
@@ -15,9 +16,55 @@ struct Glob {
     /// The pattern. The pattern may be absolute or relative.
     let pattern: String
 
-    /// Whether `text` contains a special character of a pattern.
-    static func isPattern(_ text: String) -> Bool {
-        text.contains { "*?[".contains($0) }
+    /// Whether `text` contains a special character of a pattern without a backslash before it.
+    static func isPattern(_ text: String) -> Bool { text.hasGlobMark && tokens(of: text).contains { $0.isMark } }
+
+    /// Returns the path that `text` names, if it is no pattern: without the backslashes before special characters.
+    static func literal(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "\\")) else { return text }
+        return String(decoding: tokens(of: text).map(\.byte), as: UTF8.self)
+    }
+
+    /// Returns the pattern that matches exactly `path`.
+    static func escaped(_ path: String) -> String {
+        guard path.hasGlobMark || path.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "]") })
+        else { return path }
+        let bytes = path.utf8.flatMap { isSpecial($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Returns a component of a pattern as `fnmatch` takes it, where a backslash makes any character literal.
+    static func systemPattern(_ component: String) -> String {
+        guard component.utf8.contains(UInt8(ascii: "\\")) else { return component }
+        let bytes = tokens(of: component).flatMap { token in
+            isSpecial(token.byte) && !token.isMark && token.byte != UInt8(ascii: "]") || token.isEscaped
+                ? [UInt8(ascii: "\\"), token.byte] : [token.byte]
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private struct Token {
+        let byte: UInt8
+        let isEscaped: Bool
+
+        var isMark: Bool { !isEscaped && "*?[".utf8.contains(byte) }
+    }
+
+    private static func isSpecial(_ byte: UInt8) -> Bool { "*?[]\\".utf8.contains(byte) }
+
+    private static func tokens(of text: String) -> [Token] {
+        var tokens: [Token] = []
+        var isEscaped = false
+        let bytes = Array(text.utf8)
+        for (index, byte) in bytes.enumerated() {
+            if !isEscaped, byte == UInt8(ascii: "\\"), index + 1 < bytes.count, isSpecial(bytes[index + 1]) {
+                isEscaped = true
+                continue
+            }
+            tokens.append(Token(byte: byte, isEscaped: isEscaped))
+            isEscaped = false
+        }
+        return tokens
     }
 
     /// Returns the matches of the pattern. A relative pattern is resolved against `directory`.
@@ -61,9 +108,10 @@ private struct GlobSearch {
         }
         let names: [String]
         if Glob.isPattern(component) {
-            names = self.names(in: prefix, matching: component)
+            names = self.names(in: prefix, matching: Glob.systemPattern(component))
         } else {
-            names = exists(prefix + component) ? [component] : []
+            let name = Glob.literal(component)
+            names = exists(prefix + name) ? [name] : []
         }
         if rest.isEmpty { return names.map { prefix + $0 } }
         return names.filter { isDirectory(prefix + $0) }.flatMap { matches(rest, below: prefix + $0 + "/") }
@@ -108,6 +156,11 @@ private struct GlobSearch {
     private func place(_ path: String) -> String {
         path.hasPrefix("/") ? path : directory + "/" + path
     }
+}
+
+extension String {
+    /// Whether the text has a character that is special in a pattern, with or without a backslash.
+    var hasGlobMark: Bool { utf8.contains { "*?[".utf8.contains($0) } }
 }
 
 extension dirent {

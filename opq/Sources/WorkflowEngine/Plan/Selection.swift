@@ -63,11 +63,19 @@ extension WorkflowPlan {
         let barriers = BarrierOrder(selected)
         for index in selected.indices { selected[index].barrierAhead = barriers.ahead[index] }
         let names = Set(selected.map(\.queue))
+        let left = operations.indices.lazy.filter { !isKept[$0] }.map { operations[$0] }
         return WorkflowPlan(
             name: name, queues: queues.filter { names.contains($0.name) }, operations: selected,
             possibleOrder: possibleOrder.filter { isKept[$0] }.map { places[$0] },
             describedCount: Set(selected.map(\.family)).count, hasFamilies: selected.contains { $0.item != nil },
-            settings: settings, directory: directory)
+            settings: settings, directory: directory,
+            otherNames: otherNames + left.map(\.name),
+            otherInputs: otherInputs
+                + left.compactMap { operation in
+                    operation.settings.inputs.map {
+                        DeclaredInputs(directory: operation.directory, patterns: $0)
+                    }
+                })
     }
 
     /// Marks the operations and the members of families with these names.

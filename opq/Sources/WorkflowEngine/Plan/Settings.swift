@@ -2,9 +2,10 @@
 public struct OperationSettings: Equatable, Sendable {
     /// The shell of the command.
     public var shell = Shell.standard
-    /// The files, folders and globs that the command reads, relative to its directory. `nil` if the file declares none.
+    /// The patterns of the files and folders that the command reads, relative to its directory. Special characters of values
+    /// have backslashes. `nil` if the file declares none.
     public var inputs: [String]?
-    /// The files, folders and globs that the command makes, relative to its directory. `nil` if the file declares none.
+    /// The patterns of the files and folders that the command makes, relative to its directory. `nil` if the file declares none.
     public var outputs: [String]?
     /// The file in make's syntax in which the command lists further inputs, relative to its directory.
     public var depfile: String?

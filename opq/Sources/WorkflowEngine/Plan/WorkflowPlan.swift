@@ -16,6 +16,16 @@ public struct WorkflowPlan: Equatable, Sendable {
     public let settings: WorkflowSettings
     /// The directory of the file, to which its paths are relative.
     public let directory: String
+    /// The names of the operations of the file that a selection left out.
+    var otherNames: [String] = []
+    /// The patterns of the inputs of these operations, with their directories.
+    var otherInputs: [DeclaredInputs] = []
+
+    /// The inputs of an operation.
+    struct DeclaredInputs: Equatable, Sendable {
+        let directory: String
+        let patterns: [String]
+    }
 }
 
 /// An operation of a plan.

@@ -67,7 +67,7 @@ extension WorkflowPlanner {
             switch source {
             case .item:
                 guard Glob.isPattern(text.value) else {
-                    paths.append(text.value)
+                    paths.append(text.value.hasGlobMark ? Glob.literal(text.value) : text.value)
                     continue
                 }
                 paths += matches(of: text, in: place, isOptional: family.isOptional)

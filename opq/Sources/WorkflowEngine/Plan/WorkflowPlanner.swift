@@ -140,6 +140,10 @@ struct WorkflowPlanner {
         func filled(_ text: String) -> String {
             Template(text, names: names).text { item?.value(of: $0) ?? values[$0] }
         }
+        // No value is a pattern: a file may have the name `a[1].c`.
+        func pattern(_ text: String) -> String {
+            Template(text, names: names).text { (item?.value(of: $0) ?? values[$0]).map(Glob.escaped) }
+        }
         func located(_ field: Located<String>) -> Located<String> { Located(filled(field.value), at: field.position) }
         let name = description.name.value
         var environment = environment
@@ -162,14 +166,16 @@ struct WorkflowPlanner {
             directory: path(of: description.directory.map { filled($0.value) }, for: description),
             environment: environment, item: item,
             queue: self.queue(queue), priority: priority(description.priority.map { located($0) }),
-            isBarrier: description.isBarrier, settings: settings(of: description, filled: filled))
+            isBarrier: description.isBarrier, settings: settings(of: description, filled: filled, patterns: pattern))
         checkLengths(of: operation, description)
         let references =
             description.after.contains { $0.value.hasBrace } ? description.after.map(located) : description.after
         return Draft(operation: operation, description: index, references: references)
     }
 
-    private mutating func settings(of description: OperationDescription, filled: (String) -> String) -> SettingsBox {
+    private mutating func settings(
+        of description: OperationDescription, filled: (String) -> String, patterns: (String) -> String
+    ) -> SettingsBox {
         let ofFile = shell(of: description)
         guard description.hasSettings else {
             if let box = boxes[ofFile] { return box }
@@ -182,8 +188,8 @@ struct WorkflowPlanner {
         let own = description.settings
         var settings = own.plain
         settings.shell = own.shell?.value ?? ofFile
-        settings.inputs = own.inputs?.map { filled($0.value) }
-        settings.outputs = own.outputs?.map { filled($0.value) }
+        settings.inputs = own.inputs?.map { patterns($0.value) }
+        settings.outputs = own.outputs?.map { patterns($0.value) }
         settings.depfile = own.depfile.map { filled($0.value) }
         settings.exclusive = own.exclusive.map { filled($0.value) }
         settings.slurm = own.slurm.map { filled($0.value) }

@@ -21,7 +21,11 @@ public struct SignalPolicy: Sendable {
     public static let repetition = Duration.milliseconds(300)
 
     /// The signals that the policy knows.
-    public static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+    public static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP] + others
+
+    /// Other signals that end a process without a handler. Commands get SIGTERM for them, because these signals mean something
+    /// else to many programs.
+    static let others = [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGPWR]
 
     private var count = 0
     private var last: (signal: Int32, instant: ContinuousClock.Instant)?
@@ -40,6 +44,6 @@ public struct SignalPolicy: Sendable {
         first = first ?? signal
         count += 1
         if count > 2 { return .end(by: signal) }
-        return count == 2 || signal == SIGQUIT ? .kill : .cancel(by: signal)
+        return count == 2 || signal == SIGQUIT ? .kill : .cancel(by: Self.others.contains(signal) ? SIGTERM : signal)
     }
 }

@@ -15,8 +15,10 @@ struct JournalFormatTests {
             outputs: ["m", "f", "o", "u"].map { path in
                 FileRecord(path: path, content: ["m": .missing, "f": .folder, "o": .other][path] ?? .uncertain)
             }, listed: ["a.h"])
+        var choice = RunChoice()
+        (choice.variables, choice.targets, choice.until, choice.resumes) = (["mode": "é"], ["b"], ["c"], true)
         return [
-            .runBegan(number: 3, time: 1_700_000_000_000_000_000, file: Digest(8, 9)),
+            .runBegan(number: 3, time: 1_700_000_000_000_000_000, file: Digest(8, 9)), .chosen(choice),
             .operationBegan(name: "compile[é]"),
             .operationEnded(
                 OperationEnd(name: "compile[é]", kind: .succeeded, duration: 5, hasLog: true, record: record)),

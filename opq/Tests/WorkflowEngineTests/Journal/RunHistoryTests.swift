@@ -21,9 +21,18 @@ struct RunHistoryTests {
         #expect(history.runs.map(\.number) == [2, 3])
         #expect(history.runs.map(\.ends.count) == [1, 1])
         let fingerprint = Fingerprint(command: Digest(9, 9), shell: Digest(0, 0), directory: ".", environment: [])
-        #expect(history.record(of: "a", fingerprint)?.fingerprint.command == Digest(3, 0))
-        #expect(history.record(of: "b", fingerprint)?.fingerprint.command == Digest(1, 0))
+        #expect(history.record(of: "a", fingerprint) { _ in true }?.fingerprint.command == Digest(3, 0))
+        #expect(history.record(of: "b", fingerprint) { _ in true }?.fingerprint.command == Digest(1, 0))
         #expect(RunHistory.compacted(entries, keepingRuns: 3) == entries)
+    }
+
+    @Test func `a shorter journal gives no success back to a command that did not end`() {
+        let entries =
+            run(1, [end("a", 1)]) + run(2, [.operationBegan(name: "a")]) + run(3, [end("b", 1)]) + run(4, [end("b", 1)])
+        let fingerprint = Fingerprint(command: Digest(1, 0), shell: Digest(0, 0), directory: ".", environment: [])
+        for history in [RunHistory(entries), RunHistory(RunHistory.compacted(entries, keepingRuns: 1))] {
+            #expect(history.record(of: "a", fingerprint) { _ in true }?.end == .unknown)
+        }
     }
 
     @Test func `a run without an end has no time of its end`() {

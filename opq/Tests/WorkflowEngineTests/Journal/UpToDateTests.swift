@@ -67,9 +67,11 @@ private struct Workshop {
         history.add(entry)
     }
 
-    func decide(_ operation: PlannedOperation, isForced: Bool = false) -> UpToDate.Decision {
+    func decide(
+        _ operation: PlannedOperation, isForced: Bool = false, planned: [String] = []
+    ) -> UpToDate.Decision {
         let fingerprint = Fingerprint(operation, base: directory.path)
-        let record = history.record(of: operation.name, fingerprint)
+        let record = history.record(of: operation.name, fingerprint) { planned.contains($0.text) }
         return UpToDate.decide(record, state(of: operation, listed: record?.listed ?? []), isForced: isForced)
     }
 
@@ -78,9 +80,11 @@ private struct Workshop {
         let settings = operation.settings
         return UpToDate.State(
             fingerprint: Fingerprint(operation, base: directory.path),
-            inputs: examiner.examine((settings.inputs ?? []) + listed, in: directory.path),
+            inputs: (examiner.examine(settings.inputs ?? [], in: directory.path)
+                + examiner.examine(paths: listed, in: directory.path)).sortedByPath,
             outputs: examiner.examine(settings.outputs ?? [], in: directory.path),
-            isDeclared: settings.inputs != nil || settings.outputs != nil)
+            isDeclared: settings.inputs != nil || settings.outputs != nil,
+            namedOutputs: Set(operation.namedOutputs.map { ByteKey($0) }))
     }
 }
 
@@ -242,18 +246,59 @@ struct UpToDateTests {
         #expect(shop.decide(shop.operation("other", name: "build")) == .run(.noRecord))
     }
 
+    @Test func `an operation with the same command as another one has no part in its record`() throws {
+        var shop = try Workshop(files)
+        shop.record(shop.operation())
+        #expect(shop.decide(shop.operation(name: "second"), planned: ["compile", "second"]) == .run(.noRecord))
+    }
+
+    @Test func `a new declared output that another program made counts`() throws {
+        var shop = try Workshop(files)
+        shop.record(shop.operation())
+        try shop.write("garbage", to: "b.o")
+        #expect(shop.decide(shop.operation(outputs: ["a.o", "b.o"])) == .run(.outputAdded("b.o")))
+    }
+
+    @Test func `a file whose name has special characters is an input, and so is a listed one`() throws {
+        var shop = try Workshop(["a[1].c": "1", "g[1].h": "1", "a1.o": "foreign", "a[1].o": "1"])
+        let operation = shop.operation(inputs: [Glob.escaped("a[1].c")], outputs: ["a\\[1].o"])
+        shop.record(operation, listed: ["g[1].h"])
+        #expect(shop.decide(operation) == .skip)
+        try shop.write("2", to: "g[1].h")
+        #expect(shop.decide(operation) == .run(.inputChanged("g[1].h")))
+        try shop.write("2", to: "a[1].c")
+        #expect(shop.decide(operation) == .run(.inputChanged("a[1].c")))
+        shop.delete("a[1].o")
+        try shop.write("1", to: "a[1].c")
+        try shop.write("1", to: "g[1].h")
+        #expect(shop.decide(operation) == .run(.outputMissing("a[1].o")))
+    }
+
+    @Test func `a link to a folder within an input folder has the files of its target`() throws {
+        var shop = try Workshop(["src/f": "1", "d/x": "1", "other/f": "1"])
+        symlink("../src", shop.directory.path + "/d/l")
+        let operation = shop.operation(inputs: ["d"], outputs: nil)
+        shop.record(operation)
+        #expect(shop.decide(operation) == .skip)
+        try shop.write("2", to: "src/f")
+        #expect(shop.decide(operation) == .run(.inputChanged("d/l/f")))
+    }
+
     @Test func `a header of the depfile counts, and one that changed while the command ran is uncertain`() throws {
         var shop = try Workshop(files)
         shop.record(shop.operation(), listed: ["b/c.h"])
         #expect(shop.decide(shop.operation()) == .skip)
         try shop.write("HEADER", to: "b/c.h")
         #expect(shop.decide(shop.operation()) == .run(.inputChanged("b/c.h")))
-        let late = FileExaminer().examine(["b/c.h"], in: shop.directory.path, unchangedSince: 0)
+        let late = FileExaminer().examine(paths: ["b/c.h"], in: shop.directory.path, unchangedSince: 0)
         #expect(late.map(\.content) == [.uncertain])
         let record = OperationRecord(
             name: "x", fingerprint: Fingerprint(shop.operation(), base: "."), end: .succeeded, inputs: late)
-        let state = UpToDate.State(fingerprint: record.fingerprint, inputs: late, outputs: [], isDeclared: true)
-        #expect(UpToDate.decide(record, state) == .run(.inputUncertain("b/c.h")))
+        let sure = FileExaminer().examine(paths: ["b/c.h"], in: shop.directory.path)
+        for (inputs, reason) in [(sure, UpToDate.Reason.inputUncertain("b/c.h")), (late, .inputUnreadable("b/c.h"))] {
+            let state = UpToDate.State(fingerprint: record.fingerprint, inputs: inputs, outputs: [], isDeclared: true)
+            #expect(UpToDate.decide(record, state) == .run(reason))
+        }
     }
 
     @Test func `equal names of different bytes are different files`() throws {

@@ -27,6 +27,21 @@ struct GlobTests {
         #expect(Glob(pattern: pattern).find(in: directory.path) == Glob.Findings(paths: paths))
     }
 
+    @Test(arguments: [
+        ("\\[id].js", ["[id].js"]), ("\\**", ["*.x"]), ("a\\\\*", ["a\\b"]), ("[[]*", ["[id].js"]), ("a\\b*", ["a\\b"]),
+        ("\\[d]/*", ["[d]/e"]), ("[\\]x]", ["]", "x"]),
+    ])
+    func `a backslash makes a special character literal`(pattern: String, paths: [String]) throws {
+        let directory = try TemporaryDirectory(files: ["[id].js", "*.x", "a\\b", "i", "x", "]", "[d]/e", "d/e"])
+        #expect(Glob(pattern: pattern).find(in: directory.path) == Glob.Findings(paths: paths))
+    }
+
+    @Test(arguments: ["a[1].c", "*", "b\\*", "\\", "x]", "plain", "\\[", "é?"])
+    func `an escaped name is no pattern, and stands for itself`(name: String) {
+        #expect(!Glob.isPattern(Glob.escaped(name)))
+        #expect(Glob.literal(Glob.escaped(name)) == name)
+    }
+
     @Test func `a name that begins with a dash is no option`() throws {
         let directory = try TemporaryDirectory(files: ["-rf", "a/-n"])
         #expect(Glob(pattern: "*").find(in: directory.path).paths == ["./-rf", "a"])

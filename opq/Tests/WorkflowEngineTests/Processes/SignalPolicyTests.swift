@@ -17,6 +17,15 @@ struct SignalPolicyTests {
         }
     }
 
+    @Test func `a signal that means something else to programs ends them by SIGTERM`() {
+        for signal in [SIGUSR1, SIGALRM, SIGXCPU] {
+            var policy = SignalPolicy()
+            #expect(SignalPolicy.signals.contains(signal))
+            #expect(policy.receive(signal, at: start) == .cancel(by: SIGTERM))
+            #expect(policy.first == signal)
+        }
+    }
+
     @Test func `two equal signals within 0_3 seconds are one`() {
         var policy = SignalPolicy()
         #expect(policy.receive(SIGTERM, at: start) == .cancel(by: SIGTERM))
