@@ -40,7 +40,7 @@ struct NumberTests {
     @Test(arguments: [
         ("no", ScalarKind.boolean(false)), ("on", .boolean(true)), ("", .null), ("~", .null), ("NULL", .null),
         ("1.10", .number),
-        ("1.10.2", .string), ("v1", .string), ("-", .string), ("--x", .string), ("+1", .integer), ("<<", .merge),
+        ("1.10.2", .string), ("v1", .string), ("-", .string), ("--x", .string), ("+1", .number), ("<<", .merge),
         ("1:61", .number), ("1:600", .string), ("12e03", .number), ("1e", .string), (".5", .number), (".", .string),
         ("nothing", .string), ("0x", .string), ("_1", .string),
     ])
