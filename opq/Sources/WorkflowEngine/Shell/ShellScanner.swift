@@ -33,6 +33,8 @@ struct ShellScanner {
     private var frames: [Frame] = [.commands]
     private var commands = [SimpleCommand(closer: nil)]
     private var openDocuments: [HereDocument] = []
+    /// The text so far.
+    private var passed = ""
     private var isEscaped = false
     /// Whether the preceding byte is a `$` that may begin an expansion.
     private var followsDollar = false
@@ -62,7 +64,11 @@ struct ShellScanner {
             case .commands:
                 level -= 1
                 let command = commands[level]
-                if isInWord, let obstacle = command.obstacle(after: previous) { return .failure(obstacle) }
+                if isInWord, let obstacle = command.obstacle(after: previous),
+                    obstacle != .name || !isProgramOfEnvironment(command)
+                {
+                    return .failure(obstacle)
+                }
                 if command.closer != nil { isInWord = false }
             case .hereDocument, .comment: isInWord = false
             case .apostrophes, .quotationMarks, .dollarQuotes: break
@@ -90,6 +96,19 @@ struct ShellScanner {
         }
     }
 
+    /// Whether the name of the command is a variable such as `$CC`, which the text before does not set. The environment has a
+    /// program there, and no command of the shell.
+    private func isProgramOfEnvironment(_ command: SimpleCommand) -> Bool {
+        guard let variable = command.variableOfName else { return false }
+        var rest = passed[...]
+        while let range = rest.firstRange(of: variable) {
+            let before = rest[..<range.lowerBound].last ?? " "
+            if before != "$", before != "{" { return false }
+            rest = rest[range.upperBound...]
+        }
+        return true
+    }
+
     /// Reads a placeholder.
     mutating func passValue() {
         (isEscaped, followsDollar, previous) = (false, false, 0)
@@ -99,6 +118,7 @@ struct ShellScanner {
 
     /// Reads text of the command.
     mutating func pass(_ text: String) {
+        passed += text
         for byte in text.utf8 { pass(byte) }
     }
 

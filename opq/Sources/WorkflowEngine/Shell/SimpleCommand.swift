@@ -258,6 +258,13 @@ struct SimpleCommand: Equatable {
         return call?.obstacle(in: String(decoding: word, as: UTF8.self))
     }
 
+    /// The variable that is the name of the command, in capitals as in `$CC`. `nil` for other names, and for those of shells.
+    var variableOfName: String? {
+        guard var text = name?[...], text.popFirst() == "$", text.first?.isUppercase == true else { return nil }
+        let isVariable = text.utf8.allSatisfy { $0.isInName } && text == text.uppercased()
+        return isVariable && text != "SHELL" && text != "BASH" ? String(text) : nil
+    }
+
     /// The obstacle of all arguments of a command whose name is not known before it runs.
     private static func obstacle(ofName name: String) -> ShellObstacle? {
         guard name != "[", name.isVariable, !name.hasPrefix("~/") else { return nil }

@@ -7,7 +7,7 @@ struct VariableTests {
         vars: {mode: debug, level: 3}
         environment: {CC: gcc, MODE: "{mode}"}
         operations:
-          a: {run: "cc -O{level} {mode}", directory: "out/{mode}", environment: {CC: clang}}
+          a: {run: "$CC -O{level} {mode}", directory: "out/{mode}", environment: {CC: clang}}
           b: {run: "true", after: "{target}"}
         """
 
@@ -15,7 +15,7 @@ struct VariableTests {
         let text = Self.text.replacing(#", after: "{target}""#, with: "")
         let plan = try plan(of: text)
         #expect(plan.operations[0].directory == "./out/debug" || plan.operations[0].directory == "out/debug")
-        #expect(plan.operations[0].command == #"cc -O"$OPQ_LEVEL" "$OPQ_MODE""#)
+        #expect(plan.operations[0].command == #"$CC -O"$OPQ_LEVEL" "$OPQ_MODE""#)
         #expect(
             plan.operations[0].variables == ["CC": "clang", "MODE": "debug", "OPQ_MODE": "debug", "OPQ_LEVEL": "3"])
         #expect(plan.operations[1].variables == ["CC": "gcc", "MODE": "debug"])

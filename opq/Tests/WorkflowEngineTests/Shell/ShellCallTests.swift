@@ -28,7 +28,8 @@ struct ShellCallTests {
         "{sh,-c} {item}", "sh {-c,{item}}", "ev[a]l {item}", "$'eval' {item}", "$e {item}", "${x-eval} {item}",
         "\"$(echo eval)\" {item}", "`echo eval` {item}", "env $e {item}", "alias e=eval\ne {item}",
         "PS4+={item}; set -x", "printf -v PS4 %s {item}; set -x", "printf -vPS4 %s {item}; set -x", "SRANDOM={item}",
-        "read PS4 <<< {item}; set -x", "read PS4 <<E\n{item}\nE",
+        "read PS4 <<< {item}; set -x", "read PS4 <<E\n{item}\nE", "CC=eval; $CC {item}", "read CC; $CC {item}",
+        "$SHELL {item}x -c {item}", "$BASH -c {item}", "$cc {item}",
     ])
     func `an item is refused if it could become code`(command: String) { expectRefusal(of: command) }
 
@@ -37,6 +38,7 @@ struct ShellCallTests {
     }
 
     @Test(arguments: [
+        "$CC -c {item} -o x.o", "\"$CC\" -c {item}", "$CC $CFLAGS -MD -MF {item.stem}.d -c {item}",
         "sh {item}", "sh script.sh {item}", "sh ./s -c {item}", "bash -eu script.sh {item} {item.name}",
         "sh -c 'echo \"$1\"' sh {item} {item.name}", "bash -euo pipefail -c 'echo \"$1\"' _ {item}",
         "bash -o pipefail -c 'f' x {item}", "flock L cp {item} out", "tar cf - {item} | ssh host tar xf -",
