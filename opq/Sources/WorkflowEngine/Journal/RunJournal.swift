@@ -122,38 +122,43 @@ final class RunJournal: Sendable {
     /// - Returns: The outcome, which is a failure if an output is missing, and the record of the operation.
     func settle(_ index: Int, _ prepared: Prepared, _ outcome: Outcome) -> (Outcome, OperationRecord) {
         let operation = plan.operations[index]
-        let settings = operation.settings
         var record = OperationRecord(
             name: operation.name, fingerprint: prepared.fingerprint, end: outcome == .cancelled ? .cancelled : .failed)
-        guard outcome == .succeeded else {
-            removeOutputs(of: operation, prepared)
-            return (outcome, record)
+        var outcome = outcome
+        if outcome == .succeeded {
+            if let failure = examineFiles(of: operation, prepared, &record) {
+                outcome = .failed(failure)
+            } else {
+                record.end = .succeeded
+            }
         }
+        if outcome != .succeeded { removeOutputs(of: operation, prepared) }
+        return (outcome, record)
+    }
+
+    /// Records the files of an operation whose command succeeded. Returns the failure of an operation without a declared file.
+    private func examineFiles(
+        of operation: PlannedOperation, _ prepared: Prepared, _ record: inout OperationRecord
+    ) -> Outcome.Failure? {
+        let settings = operation.settings
         record.inputs = prepared.inputs
         record.outputs = examiner.examine(settings.outputs ?? [], in: operation.directory)
-        if let missing = Self.missing(settings.outputs ?? [], among: record.outputs) {
-            removeOutputs(of: operation, prepared)
-            return (.failed(.missingOutput(missing)), record)
+        if let missing = Self.missing(settings.outputs ?? [], among: record.outputs) { return .missingOutput(missing) }
+        guard let depfile = settings.depfile else { return nil }
+        guard let bytes = Self.read(FileExaminer.full(depfile, in: operation.directory)) else {
+            return .missingOutput(depfile)
         }
-        if let depfile = settings.depfile {
-            guard let bytes = Self.read(FileExaminer.full(depfile, in: operation.directory)) else {
-                removeOutputs(of: operation, prepared)
-                return (.failed(.missingOutput(depfile)), record)
-            }
-            do throws(DepFile.BadText) {
-                let paths = try DepFile(bytes).paths
-                // The command makes its outputs itself, and they are compared as outputs.
-                let made = Set(record.outputs.map { ByteKey($0.path) })
-                record.listed = paths.filter { !made.contains(ByteKey($0)) }
-            } catch {
-                removeOutputs(of: operation, prepared)
-                return (.failed(.badDepfile(depfile, line: error.line)), record)
-            }
-            // The contents before the command count for files that are declared as well.
-            record.inputs = (record.inputs + listedInputs(of: operation, record.listed, prepared)).sortedByPath
+        do throws(DepFile.BadText) {
+            let paths = try DepFile(bytes).paths
+            // The command makes its outputs itself, and they are compared as outputs.
+            let made = Set(record.outputs.map { ByteKey($0.path) })
+            record.listed = paths.filter { !made.contains(ByteKey($0)) }
+        } catch {
+            return .badDepfile(depfile, line: error.line)
         }
-        record.end = .succeeded
-        return (outcome, record)
+        // The contents before the command count for files that are declared as well.
+        record.inputs = (record.inputs + listedInputs(of: operation, record.listed, prepared)).sortedByPath
+        return nil
     }
 
     /// Returns the contents of the files of a depfile. A file that the command may have read before a change is uncertain,
