@@ -11,7 +11,7 @@ final class EventSource: QueueWatcher {
     private final class Entry: @unchecked Sendable {
         let id: UInt64
         let kinds: OperationEvent.Kinds
-        let added = ContinuousClock.now
+        let added: ContinuousClock.Instant
         var started: ContinuousClock.Instant?
         var isReady = false
         var isCancelled = false
@@ -20,9 +20,10 @@ final class EventSource: QueueWatcher {
         var pending: [(kind: OperationEvent.Kind, time: ContinuousClock.Instant)] = []
         var isReporting = false
 
-        init(id: UInt64, kinds: OperationEvent.Kinds) {
+        init(id: UInt64, kinds: OperationEvent.Kinds, added: ContinuousClock.Instant = .now) {
             self.id = id
             self.kinds = kinds
+            self.added = added
         }
 
         func takeTokens() -> [NSKeyValueObservation] {
@@ -55,15 +56,18 @@ final class EventSource: QueueWatcher {
     private let state = Locked(State())
     private weak let queue: OperationQueue?
     private let kinds: OperationEvent.Kinds
+    /// The time from which operations count as added that the queue held before this source; nil to ignore them.
+    private let presentSince: ContinuousClock.Instant?
     private let handler: @Sendable (OperationEvent) -> Void
     private let onEnd: @Sendable () -> Void
 
     init(
-        queue: OperationQueue, kinds: OperationEvent.Kinds, handler: @escaping @Sendable (OperationEvent) -> Void,
-        onEnd: @escaping @Sendable () -> Void = {}
+        queue: OperationQueue, kinds: OperationEvent.Kinds, includesPresent: Bool = false,
+        handler: @escaping @Sendable (OperationEvent) -> Void, onEnd: @escaping @Sendable () -> Void = {}
     ) {
         self.queue = queue
         self.kinds = kinds
+        presentSince = includesPresent ? .now : nil
         self.handler = handler
         self.onEnd = onEnd
     }
@@ -132,6 +136,7 @@ final class EventSource: QueueWatcher {
     }
 
     private func start(_ operation: Operation) {
+        adopt(operation)
         note(operation) { entry in
             guard entry.started == nil else { return }
             entry.noteReady()
@@ -141,7 +146,20 @@ final class EventSource: QueueWatcher {
         }
     }
 
+    /// Makes an entry for an operation that was in the queue before this source. It is made at the operation's next step, so
+    /// operations that only wait cost nothing.
+    private func adopt(_ operation: Operation) {
+        guard let presentSince else { return }
+        let key = ObjectIdentifier(operation)
+        guard state.withLock({ !$0.isClosed && $0.entries[key] == nil }) else { return }
+        let entry = Entry(id: operation.eventID, kinds: kinds, added: presentSince)
+        state.withLock { state in
+            if !state.isClosed, state.entries[key] == nil { state.entries[key] = entry }
+        }
+    }
+
     private func finish(_ operation: Operation) {
+        adopt(operation)
         let outcome = operation.unseenOutcome
         let finished: (entry: Entry, tokens: [NSKeyValueObservation])? = state.withLock { state in
             guard let entry = state.entries.removeValue(forKey: ObjectIdentifier(operation)) else { return nil }
@@ -190,8 +208,10 @@ final class EventSource: QueueWatcher {
 }
 
 extension Operation {
-    /// The number of the operation in events. The first event of the operation determines it.
-    package final var eventID: UInt64 {
+    /// The number of the operation in events: ``OperationEvent/operationID``. No other operation of the process has this number.
+    ///
+    /// The first event of the operation, or the first use of this property, determines it.
+    public final var eventID: UInt64 {
         ownAttachments.withExtras { extras in
             if extras.eventID == 0 { extras.eventID = EventNumbers.next() }
             return extras.eventID

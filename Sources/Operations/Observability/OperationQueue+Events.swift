@@ -9,13 +9,16 @@ extension OperationQueue {
 
     /// Returns a stream of events with a limited buffer, for a slow reader.
     ///
-    /// - Parameter policy: The rule for unread events. A policy with a limit drops events, so that the events of an
-    ///   operation may be incomplete.
+    /// - Parameters:
+    ///   - policy: The rule for unread events. A policy with a limit drops events, so that the events of an operation may be
+    ///     incomplete.
+    ///   - includesPresent: Whether the stream also reports operations that are in the queue now, from their start on. The time
+    ///     that they waited is counted from now.
     public final func events(
-        bufferingPolicy policy: AsyncStream<OperationEvent>.Continuation.BufferingPolicy
+        bufferingPolicy policy: AsyncStream<OperationEvent>.Continuation.BufferingPolicy, includesPresent: Bool = false
     ) -> AsyncStream<OperationEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: OperationEvent.self, bufferingPolicy: policy)
-        let source = addEventHandler {
+        let source = addEventHandler(includesPresent: includesPresent) {
             continuation.yield($0)
         } onEnd: {
             continuation.finish()
@@ -32,12 +35,15 @@ extension OperationQueue {
     ///
     /// - Parameters:
     ///   - kinds: The kinds of events that the handler receives. The operations are observed only if a kind needs it.
+    ///   - includesPresent: Whether the handler also receives the events of operations that are in the queue now, from their
+    ///     start on.
     ///   - onEnd: Called when the queue is released, or when the watcher is removed and released.
     package final func addEventHandler(
-        for kinds: OperationEvent.Kinds = .all, _ handler: @escaping @Sendable (OperationEvent) -> Void,
-        onEnd: @escaping @Sendable () -> Void = {}
+        for kinds: OperationEvent.Kinds = .all, includesPresent: Bool = false,
+        _ handler: @escaping @Sendable (OperationEvent) -> Void, onEnd: @escaping @Sendable () -> Void = {}
     ) -> any QueueWatcher {
-        let source = EventSource(queue: self, kinds: kinds, handler: handler, onEnd: onEnd)
+        let source = EventSource(
+            queue: self, kinds: kinds, includesPresent: includesPresent, handler: handler, onEnd: onEnd)
         addWatcher(source)
         return source
     }

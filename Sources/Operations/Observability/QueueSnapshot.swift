@@ -6,6 +6,8 @@ public struct QueueSnapshot: Sendable, CustomStringConvertible {
     public let queue: String
     /// The number of operations that execute: at most the concurrency limit, unless the limit was lowered.
     public let executing: Int
+    /// The number of operations that the queue has started since its creation. It can count an operation that has not started yet.
+    public let started: Int
     /// The number of operations that wait.
     public let waiting: Int
     /// The number of waiting operations for each kind of reason. An operation that waits for several kinds counts once
@@ -13,9 +15,11 @@ public struct QueueSnapshot: Sendable, CustomStringConvertible {
     public let waitingReasons: [Reason: Int]
     /// The time that the oldest operation has been in the queue; nil when the queue is empty.
     ///
-    /// For operations that were added before the first snapshot, the time is counted from that snapshot.
+    /// For operations that were added before the first snapshot that measures, the time is counted from that snapshot. It is nil
+    /// if no snapshot has measured.
     public let oldestAge: Duration?
-    /// The number of operations per second that finished in the last ten seconds, or since the first snapshot.
+    /// The number of operations per second that finished in the last ten seconds, or since the first snapshot that measures;
+    /// 0 if none has.
     public let throughput: Double
 
     /// A kind of reason for which operations wait: a `WaitingReason` without its details.
@@ -35,12 +39,14 @@ public struct QueueSnapshot: Sendable, CustomStringConvertible {
 extension OperationQueue {
     /// Returns the state of the queue.
     ///
-    /// The first snapshot begins the measurement of ages and throughput. A queue without snapshots has no cost.
-    /// O(operations and their dependencies).
-    public final func snapshot() -> QueueSnapshot {
-        let statistics = statisticsReference.load() ?? beginStatistics()
+    /// The first snapshot that measures begins the measurement of ages and throughput, which makes each later operation slower. A
+    /// queue without such snapshots has no cost. O(operations and their dependencies).
+    ///
+    /// - Parameter measures: Whether the measurement begins, unless an earlier snapshot has begun it.
+    public final func snapshot(measures: Bool = true) -> QueueSnapshot {
+        let statistics = statisticsReference.load() ?? (measures ? beginStatistics() : nil)
         // Operations start and finish during the survey, so the numbers come from one moment before it.
-        let (members, running) = withState { ($0.arrivals, $0.runningOperations) }
+        let (members, running, started) = withState { ($0.arrivals, $0.runningOperations, $0.starts) }
         let areRunning = Set(running.map(ObjectIdentifier.init))
         let survey = StallSurvey(of: members.sorted { $0.arrival < $1.arrival }.map(\.operation))
         var reasons: [QueueSnapshot.Reason: Int] = [:]
@@ -53,10 +59,11 @@ extension OperationQueue {
                 for kind in Set(own.map(\.kind)) { reasons[kind, default: 0] += 1 }
             }
         }
-        let (oldestAge, throughput) = statistics.answer(for: survey.operations)
+        let answer = statistics?.answer(for: survey.operations)
         return QueueSnapshot(
-            queue: readName() ?? "", executing: executing, waiting: survey.members.count - executing,
-            waitingReasons: reasons, oldestAge: survey.members.isEmpty ? nil : oldestAge, throughput: throughput)
+            queue: readName() ?? "", executing: executing, started: started,
+            waiting: survey.members.count - executing, waitingReasons: reasons,
+            oldestAge: survey.members.isEmpty ? nil : answer?.age, throughput: answer?.throughput ?? 0)
     }
 
     private func beginStatistics() -> QueueStatistics {

@@ -158,6 +158,43 @@ import Testing
         operation.cancel()
     }
 
+    @Test func `a stream that includes present operations reports their starts and ends`() async {
+        let queue = OperationQueue(name: "present", maxConcurrentOperationCount: 1)
+        let (begins, mayEnd) = (AsyncGate(), AsyncGate())
+        let first = queue.addTask(name: "first") {
+            begins.open()
+            await mayEnd.pass()
+        }
+        let second = queue.addTask(name: "second") {}
+        await begins.pass()
+        let events = queue.events(bufferingPolicy: .unbounded, includesPresent: true)
+        let last = queue.addTask(name: "last") {}
+        mayEnd.open()
+        var seen: [UInt64: [String]] = [:]
+        for await event in events {
+            seen[event.operationID, default: []].append(event.word)
+            if event.operationID == last.eventID, event.word.hasPrefix("finished") { break }
+        }
+        #expect(seen[first.eventID] == ["finished succeeded"])
+        #expect(seen[second.eventID] == ["ready", "started", "finished succeeded"])
+        #expect(seen[last.eventID] == ["added", "ready", "started", "finished succeeded"])
+    }
+
+    @Test func `a snapshot that does not measure has counts, and neither an age nor a throughput`() async {
+        let queue = OperationQueue(name: "cheap", maxConcurrentOperationCount: 1)
+        for _ in 0..<3 { queue.addOperation {} }
+        await queue.waitUntilAllOperationsAreFinished()
+        queue.isSuspended = true
+        queue.addOperation {}
+        let snapshot = queue.snapshot(measures: false)
+        #expect(snapshot.started == 3 && snapshot.executing == 0 && snapshot.waiting == 1)
+        #expect(snapshot.oldestAge == nil && snapshot.throughput == 0)
+        #expect(queue.watcherCount == 0)
+        #expect(queue.snapshot().oldestAge != nil)
+        queue.isSuspended = false
+        await queue.waitUntilAllOperationsAreFinished()
+    }
+
     @Test func `releasing a stream removes its watcher`() async {
         let queue = OperationQueue()
         var events: AsyncStream<OperationEvent>? = queue.events
