@@ -45,6 +45,11 @@ let package = Package(
         .executableTarget(
             name: "InstructionCounts", dependencies: [.product(name: "Operations", package: "swift-operations")],
             swiftSettings: settings),
+        .target(name: "CProfile"),
+        .executableTarget(
+            name: "Walk",
+            dependencies: ["CProfile", .product(name: "Operations", package: "swift-operations")],
+            swiftSettings: settings),
     ],
     cxxLanguageStandard: .cxx17
 )
