@@ -43,6 +43,7 @@ check 'an output that was edited by hand is made again' grep -qx 'join: the outp
 rm all
 status 0 run --dry-run make.yml
 check 'a dry run makes nothing' test ! -e all
+check 'a dry run has only what would run, with the reason' test "$(grep '^#' out)" = '# join in .: the output all is missing'
 status 0 run make.yml
 check 'a dry run marks nothing as done' ran join
 status 0 run --force make.yml
@@ -75,6 +76,25 @@ status 0 run --explain half.yml
 check 'a half-written output of a killed run is made again' grep -qx 'half: no success is recorded' out
 check 'the output is complete' test "$(wc -l < half)" -eq 2
 
+# opq is killed, and its command goes on.
+cat > left.yml << 'END'
+operations:
+  writes: { run: "trap '' TERM PIPE; if [ -e gate ]; then echo > gate; while :; do echo x >> endless; sleep 0.01; done; fi", grace: 1ms }
+END
+mkfifo gate
+timeout 60 "$opq" run left.yml > first 2>&1 &
+read -r _ < gate
+kill -KILL "$(cat .opq/left.yml/lock)"
+wait
+rm gate
+status 0 run left.yml
+check 'a command that a killed opq has left behind is ended first' grep -q "^opq: ended 'writes' (process [0-9]*), which an opq that was killed had left behind" err
+size=$(wc -c < endless)
+sleep 0.1
+check 'it writes no more' test "$size" -eq "$(wc -c < endless)"
+status 0 run left.yml
+check 'it is ended once' test ! -s err
+
 # A signal removes half-written outputs.
 printf 'operations: { half: { run: "echo x > part; echo > gate; sleep 1000", outputs: [part] } }' > stopped.yml
 mkfifo gate
@@ -96,18 +116,19 @@ mkdir own && cd own || exit 1
 cat > own.yml << 'END'
 operations:
   fmt: { each: "*.src", run: "echo x >> {item}; exit 1", inputs: ["{item}"], outputs: ["{item}"] }
-  all: { run: "exit 1", outputs: ["."] }
-  edit: { run: "echo x >> read; exit 1", outputs: [read] }
+  edit: { after: reads, run: "echo x >> read; exit 1", outputs: [read] }
   reads: { run: "true", inputs: [./read, "*.h"] }
-  makes: { run: "echo x > new.h; exit 1", outputs: [new.h] }
+  makes: { after: reads, run: "echo x > new.h; exit 1", outputs: [new.h] }
   file: { run: "echo '#' >> own.yml; exit 1", outputs: [own.yml] }
   old: { run: "echo x >> old; exit 1", outputs: [old] }
   part: { run: "touch part-1", outputs: [part-1, part-2] }
   kinds: { run: "mkfifo pipe; ln -s nowhere dangling; exit 1", outputs: [pipe, dangling] }
   item: { each: ['b\*'], run: "exit 1", outputs: ["{item}.o"] }
 END
+printf 'operations: { all: { run: "exit 1", outputs: ["."] } }' > all.yml
 for name in a.src read old bprecious.o; do echo mine > $name; done
 status 1 run own.yml
+status 1 run all.yml
 check 'inputs, the workflow file and older files stay after a failure' cat a.src read old bprecious.o own.yml new.h
 check 'files that the failed commands have made are removed' test ! -e part-1 -a ! -p pipe -a ! -h dangling
 printf 'operations: { a: { run: "cat in > result; [ ! -e bad ]", inputs: [in, bad], outputs: [result] } }' > made.yml
@@ -218,6 +239,24 @@ check 'the output of an operation is kept' test "$(cat out)" = hello
 status 0 show says.yml
 check 'a failure is shown with its status' grep -q '^failed  says  .*exit 3' out
 status 2 log says.yml other
+
+# Fewer runs.
+for run in 1 2 3 4 5; do status 1 run --keep-runs 2 says.yml; done
+status 0 history says.yml
+check 'the history has the wanted number of runs' test "$(wc -l < out)" -eq 2
+
+# Records that are lost.
+printf 'operations: { big: { run: "head -c 100000 /dev/zero" }, small: { run: "echo x" } }' > big.yml
+(ulimit -f 40; timeout 60 "$opq" run big.yml > /dev/null 2> err)
+check 'a log that cannot be written is announced' grep -q "^opq: the log of 'big' is lost: File too large" err
+status 2 log big.yml big
+check 'a lost log is no empty log' grep -q "the output of 'big' could not be recorded" err
+status 0 log big.yml small
+mkdir gone && printf 'operations: { a: { run: "rm -r .opq" } }' > gone/gone.yml
+status 0 run gone/gone.yml
+check 'a record that was removed is announced' grep -q 'gone/.opq/gone.yml/journal was removed during the run' err
+status 2 history --run 014 says.yml
+status 2 run -j 014 says.yml
 
 # Damage.
 cp .opq/make.yml/journal journal

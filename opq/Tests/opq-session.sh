@@ -123,6 +123,20 @@ check 'a file that is not UTF-8 is reported' grep -qx 'latin.yml:1:24: error: th
 status 0 run good.yml
 check 'output is in order and in one piece' test "$(sed 's/  .*//' out | head -n 5 | tr '\n' '|')" = '✓ first|one|two|✓ second|three|'
 check 'the summary counts' grep -q '^2 succeeded in ' out
+# A pipe that another process has made nonblocking.
+printf 'operations: { long: { run: "yes x | head -c 6000000" } }' > long.yml
+python3 - "$opq" > out << 'END'
+import fcntl, os, subprocess, sys, time
+reader, writer = os.pipe()
+os.set_blocking(writer, False)
+opq = subprocess.Popen([sys.argv[1], "run", "long.yml"], stdout=writer)
+os.close(writer)
+count = 0
+while chunk := os.read(reader, 4096):
+    count += chunk.count(b"x")
+print(count, opq.wait())
+END
+check 'a nonblocking pipe loses no output' grep -qx '3000000 0' out
 status 0 run --dry-run good.yml
 check 'a dry run prints commands' grep -qx 'printf three' out
 status 0 run --dry-run items.yml

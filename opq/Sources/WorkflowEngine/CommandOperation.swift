@@ -119,11 +119,15 @@ final class CommandOperation: Operation, @unchecked Sendable {
         }
         let clock = ContinuousClock()
         let (start, token, spool) = (clock.now, shell.watch.makeToken(), shell.spools.makeSpool())
+        let earliest = ProcessMark.now
         // Before the start, because the command may end at any time after it.
         state.withLock { $0.token = token }
         do {
             try shell.watch.start(planned, as: token, niceness: niceness) { process in
                 ledger.start(planned)
+                shell.journal?.started(
+                    index,
+                    ProcessMark(identifier: process.identifier, earliest: earliest, latest: ProcessMark.now))
                 var watched = ProcessWatch.Watched(process: process, spool: spool) { end in
                     self.commandEnded(self.outcome(of: end, printed: spool), clock.now - start, spool, token)
                 }

@@ -53,7 +53,7 @@ final class RunLedger: Sendable {
     private let reportsStarts: Bool
     private let shortages = Mutex<[Shortage]>([])
     private let cancellation = Mutex<(@Sendable () -> Void)?>(nil)
-    private let halt = Mutex<(@Sendable () -> Void)?>(nil)
+    private let stop = Mutex<(@Sendable () -> Void)?>(nil)
     /// The journal of the run. Set before the run.
     private let journal = Mutex<RunJournal?>(nil)
 
@@ -81,8 +81,8 @@ final class RunLedger: Sendable {
         cancellation.withLock { $0 = action }
     }
 
-    /// Sets the action that cancels the operations that have not started.
-    func haltRun(by action: @escaping @Sendable () -> Void) { halt.withLock { $0 = action } }
+    /// Sets the action that stops the run after a failure.
+    func stopRun(by action: @escaping @Sendable () -> Void) { stop.withLock { $0 = action } }
 
     /// Sets the journal that records the ends of operations.
     func record(in journal: RunJournal) { self.journal.withLock { $0 = journal } }
@@ -104,7 +104,10 @@ final class RunLedger: Sendable {
                     if operation.settings.condition == .success {
                         unneeded = unneeded ?? .unneeded("\(kind) \(name) was not needed")
                     }
-                default: return .cancelled
+                // A failure has stopped the run. An operation for that case runs nevertheless.
+                default:
+                    guard operation.settings.condition == .success else { return nil }
+                    return .cancelled
                 }
             }
             return unneeded ?? (operation.settings.condition == .failure ? .unneeded("no dependency failed") : nil)
@@ -136,12 +139,8 @@ final class RunLedger: Sendable {
         completion: @escaping @Sendable () -> Void
     ) {
         state.withLock { $0.conclusions[index] = conclusion }
-        if case .failed = conclusion.outcome, !conclusion.isTolerated {
-            switch stopPolicy {
-            case .never: break
-            case .soon: halt.withLock { $0.take() }?()
-            case .now: cancelRun()
-            }
+        if case .failed = conclusion.outcome, !conclusion.isTolerated, stopPolicy != .never {
+            stop.withLock { $0.take() }?()
         }
         let journal = journal.withLock(\.self)
         if conclusion.outcome == .upToDate, !reportsStarts {

@@ -109,7 +109,7 @@ public final class WorkflowRun: Sendable {
             for requirement in resources.requirements(of: operation.planned) { operation.addRequirement(requirement) }
         }
         ledger.cancelRun(by: { [weak self] in self?.cancel() })
-        ledger.haltRun(by: { [weak self] in self?.halt() })
+        ledger.stopRun(by: { [weak self] in self?.stop(endsCommands: options.stopPolicy == .now) })
         enqueue()
     }
 
@@ -142,9 +142,14 @@ public final class WorkflowRun: Sendable {
         for queue in queues.values { queue.cancelAllOperations() }
     }
 
-    /// Cancels the operations that have not started.
-    private func halt() {
-        for operation in operations { operation.halt() }
+    /// Cancels the operations that have not started, except those that have to run after a failure.
+    ///
+    /// - Parameter endsCommands: Whether running commands get a signal.
+    private func stop(endsCommands: Bool) {
+        if endsCommands { watch.send(.endOrphans(signal: SIGTERM)) }
+        for operation in operations where operation.planned.settings.condition == .success {
+            if endsCommands { operation.cancel() } else { operation.halt() }
+        }
     }
 
     /// Cancels the run, and kills the running commands at once.

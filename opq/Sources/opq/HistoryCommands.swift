@@ -36,12 +36,12 @@ struct ShowCommand: ParsableCommand {
     @OptionGroup var workflow: WorkflowArgument
 
     @Option(name: .customLong("run"), help: ArgumentHelp("The number of the run.", valueName: "number"))
-    var number: Int?
+    var number: WholeNumber?
 
     func run() throws {
         let records = try openRecords(of: workflow)
         do {
-            for line in try records.show(run: number, names: workflow.names) { try printLine(line) }
+            for line in try records.show(run: number?.value, names: workflow.names) { try printLine(line) }
         } catch let error as RunRecords.Failure {
             print("opq: \(error.text)".visible, to: &standardError)
             throw ExitCode.badInput

@@ -32,9 +32,9 @@ struct RunCommand: ParsableCommand {
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
         help: "The concurrency limit of queues without 'concurrency' in the file. (default: the number of processors)")
-    var jobs: Int?
+    var jobs: WholeNumber?
 
-    @Flag(help: "Print the commands in a possible order, and run no command.")
+    @Flag(help: "Print the commands that would run, each with the reason, and run none.")
     var dryRun = false
 
     @Option(
@@ -49,8 +49,8 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Print the reason why each operation runs.")
     var explain = false
 
-    @Option(help: ArgumentHelp("The least number of runs that the history keeps.", valueName: "number"))
-    var keepRuns = 100
+    @Option(help: ArgumentHelp("The number of runs that the history keeps.", valueName: "number"))
+    var keepRuns = WholeNumber(100)
 
     @Flag(name: .shortAndLong, help: "Print failures only.")
     var quiet = false
@@ -70,8 +70,8 @@ struct RunCommand: ParsableCommand {
             throw ValidationError("\(option) would overwrite a workflow: '\(path)' must not end in .yml or .yaml.")
         }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
-        if keepRuns < 1 { throw ValidationError("--keep-runs must be 1 or more, found \(keepRuns).") }
-        if let jobs, jobs < 1 { throw ValidationError("--jobs must be 1 or more, found \(jobs).") }
+        if keepRuns.value < 1 { throw ValidationError("--keep-runs must be 1 or more, found \(keepRuns.value).") }
+        if let jobs, jobs.value < 1 { throw ValidationError("--jobs must be 1 or more, found \(jobs.value).") }
     }
 
     /// Opens the files that are written when the run has ended.
@@ -101,7 +101,7 @@ struct RunCommand: ParsableCommand {
     private func store(for plan: WorkflowPlan) throws -> RunStore? {
         guard workflow.hasFolder else { return nil }
         do throws(RunStore.Failure) {
-            return try RunStore(of: workflow.file, keptRuns: keepRuns)
+            return try RunStore(of: workflow.file, keptRuns: keepRuns.value)
         } catch {
             guard error.isHarmless else { throw failure("cannot run: \(error.text)") }
             // Without a record, an operation with inputs and outputs runs each time.
@@ -162,7 +162,7 @@ struct RunCommand: ParsableCommand {
             return
         }
         let isTerminal = isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
-        if dryRun { return try printCommands(of: plan, escaped: isTerminal) }
+        if dryRun { return try printCommands(of: plan, resumes: resumes, escaped: isTerminal) }
         let isColoured = isTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
         let detail: RunReport.Detail = quiet ? .quiet : verbose ? .verbose : .normal
         let printer = RunPrinter(report: RunReport(detail: detail, isColoured: isColoured, name: plan.name))
@@ -175,9 +175,10 @@ struct RunCommand: ParsableCommand {
         // The files are opened while signals still end the process, because opening a pipe without a reader blocks.
         let files = try recordings()
         let store = try store(for: plan)
+        for text in store?.endLeftCommands() ?? [] { note(text) }
         Interruption.block()
         let outputs = FailedOutputs()
-        var options = RunOptions(jobs: jobs, stopPolicy: StopPolicy(rawValue: stop.rawValue) ?? .never)
+        var options = RunOptions(jobs: jobs?.value, stopPolicy: StopPolicy(rawValue: stop.rawValue) ?? .never)
         (options.store, options.isForced, options.resumes, options.explains) = (store, force, resumes, explain)
         options.choice = choice
         options.fileBytes =
@@ -209,7 +210,7 @@ struct RunCommand: ParsableCommand {
         }
         let isPrinted = printer.print(printer.report.summary(of: result))
         if let failure = result.recordFailure {
-            print("opq: \(failure); later runs repeat the operations after that".visible, to: &standardError)
+            print("opq: \(failure)".visible, to: &standardError)
         }
         let title = plan.name.map { "\($0) (\(workflow.file))" } ?? workflow.file
         // Each file is written even if writing the other one fails.
@@ -238,11 +239,18 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Prints the commands in a possible order, each with its additional variables.
-    private func printCommands(of plan: WorkflowPlan, escaped: Bool) throws {
-        for index in plan.possibleOrder {
-            let operation = plan.operations[index]
-            try printLine("# \(operation.name.visible) in \(operation.directory.visible)")
+    /// Prints the commands that would run in a possible order, each with the reason and with its additional variables.
+    private func printCommands(of plan: WorkflowPlan, resumes: Bool, escaped: Bool) throws {
+        let forecast: RunForecast
+        do throws(RunStore.Failure) {
+            forecast = try RunForecast(
+                of: plan, workflow: workflow.hasFolder ? workflow.file : nil, isForced: force, resumes: resumes)
+        } catch {
+            throw failure("cannot run: \(error.text)")
+        }
+        for entry in forecast.entries {
+            let operation = entry.operation
+            try printLine("# \(operation.name.visible) in \(operation.directory.visible): \(entry.reason.visible)")
             for (name, value) in operation.variables.sorted(by: { $0.key < $1.key }) {
                 // Variables of the item are printed only if the command uses them.
                 if operation.environment[name] == nil, !operation.command.contains(name) { continue }

@@ -104,6 +104,25 @@ struct PolicyRunTests {
         #expect(access(directory.path + "/started", F_OK) != 0)
     }
 
+    @Test(arguments: [StopPolicy.soon, .now])
+    func `operations that clean up run also if a failure stops the run`(_ policy: StopPolicy) async throws {
+        let text = """
+            queues: {one: {concurrency: 1}}
+            operations:
+              bad: {run: exit 1, queue: one}
+              never: {run: "true", queue: one, priority: low}
+              cleans: {run: "true", after: never, when: always}
+              reports: {run: "true", after: never, when: failure}
+              next: {run: "true", after: cleans}
+            """
+        #expect(
+            try await outcomes(of: text, in: TemporaryDirectory(), options: RunOptions(jobs: 1, stopPolicy: policy))
+                == [
+                    "bad": .failed(.exit(1)), "never": .cancelled, "cleans": .succeeded, "reports": .succeeded,
+                    "next": .cancelled,
+                ])
+    }
+
     @Test func `an operation that does not make its output fails, and the outputs of a failed command are removed`()
         async throws
     {

@@ -10,6 +10,10 @@ enum JournalEntry: Equatable, Sendable {
     /// Files were read whose attributes had changed, but not their contents.
     case seen([FileRecord])
     case runEnded(time: Int64, isInterrupted: Bool)
+    /// The process of a command started. After the begin of its operation, and only if another opq may have to end it.
+    case processBegan(name: String, ProcessMark)
+    /// The history keeps this number of runs. After the start of a run.
+    case keeps(runs: Int)
 }
 
 /// The end of an operation in a run.
@@ -17,14 +21,21 @@ struct OperationEnd: Equatable, Sendable {
     /// How the operation ended.
     enum Kind: UInt8, Sendable { case succeeded, upToDate, failed, skipped, cancelled }
 
+    /// The output of the command.
+    enum Log: UInt8, Sendable {
+        case empty, inFile
+        /// The output could not be written.
+        case lost
+    }
+
     let name: String
     let kind: Kind
     /// The reason of a failure or of a skip. Empty for others.
     var text = ""
     /// The running time of the command, in nanoseconds. `nil` if the command did not run.
     var duration: Int64?
-    /// Whether the output of the command is in a file of its own.
-    var hasLog = false
+    /// Whether the command printed something, and that is in a file.
+    var log = Log.empty
     /// The record by which a later run decides. `nil` if the operation did not run.
     var record: OperationRecord?
 }
@@ -40,6 +51,8 @@ extension JournalEntry {
         case 4: self = .seen(reader.list { FileRecord(from: &$0) })
         case 5: self = .runEnded(time: Int64(reader.int()), isInterrupted: reader.byte() == 1)
         case 6: self = .chosen(RunChoice(from: &reader))
+        case 7: self = .processBegan(name: reader.text(), ProcessMark(from: &reader))
+        case 8: self = .keeps(runs: reader.int())
         default: return nil
         }
         guard reader.isAtEnd else { return nil }
@@ -70,6 +83,13 @@ extension JournalEntry {
         case .chosen(let choice):
             writer.add(6)
             choice.write(to: &writer)
+        case .processBegan(let name, let mark):
+            writer.add(7)
+            writer.add(name)
+            mark.write(to: &writer)
+        case .keeps(let count):
+            writer.add(8)
+            writer.add(int: count)
         }
         return writer.bytes
     }
@@ -102,7 +122,7 @@ extension OperationEnd {
         kind = Kind(rawValue: reader.byte()) ?? reader.fail(.failed)
         text = reader.text()
         duration = reader.optional { Int64($0.int()) }
-        hasLog = reader.byte() == 1
+        log = Log(rawValue: reader.byte()) ?? reader.fail(.lost)
         let name = name
         record = reader.optional { OperationRecord(named: name, from: &$0) }
     }
@@ -112,7 +132,7 @@ extension OperationEnd {
         writer.add(kind.rawValue)
         writer.add(text)
         writer.add(duration) { $0.add(int: Int($1)) }
-        writer.add(hasLog ? 1 : 0)
+        writer.add(log.rawValue)
         writer.add(record) { $1.write(to: &$0) }
     }
 }

@@ -45,7 +45,7 @@ struct ProtectedPaths {
                 let folder = pattern.folder == "/" ? "" : pattern.folder
                 guard path.utf8.starts(with: (folder + "/").utf8) else { return false }
                 let count = folder.split(separator: "/").count
-                return Self.matches(pattern.components[...], components[count...])
+                return Glob.matches(pattern.components[...], components[count...])
             }
     }
 
@@ -61,21 +61,6 @@ struct ProtectedPaths {
             Pattern(
                 folder: Self.resolved(start + fixed.joined(separator: "/") + "/."),
                 components: Array(components.dropFirst(fixed.count))))
-    }
-
-    /// Whether a pattern matches a path or a folder around it. A pattern with `..` matches all.
-    private static func matches(_ pattern: ArraySlice<String>, _ path: ArraySlice<String>) -> Bool {
-        guard let first = pattern.first else { return true }
-        if first == ".." { return true }
-        if first == "." { return matches(pattern.dropFirst(), path) }
-        guard let name = path.first else { return false }
-        if first == "**" {
-            return pattern.count == 1 || matches(pattern.dropFirst(), path) || matches(pattern, path.dropFirst())
-        }
-        let isMatch = Glob.systemPattern(first).withFileName { pattern in
-            name.withFileName { fnmatch(pattern, $0, 0) == 0 }
-        }
-        return isMatch && matches(pattern.dropFirst(), path.dropFirst())
     }
 
     /// Returns the absolute path without links in its folder. The last component itself may be a link or missing.

@@ -16,6 +16,8 @@ struct RunHistory: Sendable {
         var begun: [ByteKey] = []
         /// The operations that ended, in the order of their ends.
         var ends: [OperationEnd] = []
+        /// The first processes of the commands that did not end.
+        var processes: [ByteKey: ProcessMark] = [:]
     }
 
     /// The runs, the first one first.
@@ -41,12 +43,18 @@ struct RunHistory: Sendable {
             if !runs.isEmpty { runs[runs.count - 1].begun.append(ByteKey(name)) }
             records[ByteKey(name)]?.end = .unknown
         case .operationEnded(let end):
-            if end.hasLog { loggedNames.insert(ByteKey(end.name)) }
-            if !runs.isEmpty { runs[runs.count - 1].ends.append(end) }
+            if end.log == .inFile { loggedNames.insert(ByteKey(end.name)) }
+            if !runs.isEmpty {
+                runs[runs.count - 1].ends.append(end)
+                runs[runs.count - 1].processes[ByteKey(end.name)] = nil
+            }
             guard let record = end.record else { return }
             records[ByteKey(record.name)] = record
             names[record.fingerprint.digest] = record.name
             for file in record.inputs + record.outputs { cache.add(file) }
+        case .processBegan(let name, let mark):
+            if !runs.isEmpty { runs[runs.count - 1].processes[ByteKey(name)] = mark }
+        case .keeps(let count): runs.removeFirst(Self.dropped(runs.map(\.choice.resumes), keeping: count))
         case .seen(let files): for file in files { cache.add(file) }
         case .runEnded(let time, let isInterrupted):
             guard !runs.isEmpty else { return }
@@ -66,10 +74,33 @@ struct RunHistory: Sendable {
         return records[old]
     }
 
+    /// The commands of the last run that did not end, unless the run itself ended.
+    var leftCommands: [LeftCommand] {
+        guard let last = runs.last, last.endTime == nil else { return [] }
+        return last.processes.map { LeftCommand(name: $0.key.text, mark: $0.value) }
+            .sorted { $0.mark.earliest < $1.mark.earliest }
+    }
+
+    /// Returns the number of runs that a history drops. A run stays as long as a kept run continues it.
+    private static func dropped(_ resumes: [Bool], keeping count: Int) -> Int {
+        var first = max(resumes.count - max(count, 1), 0)
+        while first > 0, resumes[first] { first -= 1 }
+        return first
+    }
+
     /// The entries of a shorter journal: the last runs, the records of all operations, and the contents of files.
     static func compacted(_ entries: [JournalEntry], keepingRuns count: Int) -> [JournalEntry] {
         let starts = entries.indices.filter { if case .runBegan = entries[$0] { true } else { false } }
-        guard starts.count > count, let first = starts.suffix(count).first else { return entries }
+        let resumes = starts.map { start in
+            if start + 1 < entries.count, case .chosen(let choice) = entries[start + 1] {
+                choice.resumes
+            } else {
+                false
+            }
+        }
+        let dropped = dropped(resumes, keeping: count)
+        guard dropped > 0 else { return entries }
+        let first = starts[dropped]
         var kept: [ByteKey: OperationEnd] = [:]
         for entry in entries[..<first] {
             switch entry {

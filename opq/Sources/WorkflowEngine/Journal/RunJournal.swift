@@ -37,11 +37,14 @@ final class RunJournal: Sendable {
     ///
     /// - Parameters:
     ///   - store: The store to which the run is recorded. `nil` if the workflow has no file.
+    ///   - earlier: The earlier runs. `nil` stands for those of the store.
     ///   - isForced: Whether all operations run, also those that are up to date.
     ///   - resumes: Whether operations that succeeded in the last run are done.
-    init(of plan: WorkflowPlan, in store: RunStore?, isForced: Bool, resumes: Bool) {
+    init(
+        of plan: WorkflowPlan, in store: RunStore?, earlier: RunHistory? = nil, isForced: Bool, resumes: Bool
+    ) {
         (self.plan, self.store, self.isForced) = (plan, store, isForced)
-        history = store?.history ?? RunHistory()
+        history = earlier ?? store?.history ?? RunHistory()
         examiner = FileExaminer(history.cache)
         let resumption = resumes ? Resumption(history.runs) : nil
         done = resumption?.done
@@ -60,6 +63,7 @@ final class RunJournal: Sendable {
         var choice = choice
         choice.resumes = done != nil
         if choice != RunChoice() { store?.append(.chosen(choice)) }
+        if let store, history.runs.count >= store.keptRuns { store.append(.keeps(runs: store.keptRuns)) }
     }
 
     /// Records the end of the run. Returns the reason why entries are missing, or `nil`.
@@ -69,7 +73,7 @@ final class RunJournal: Sendable {
         if !read.isEmpty { store.append(.seen(read)) }
         store.append(.runEnded(time: FileExaminer.now, isInterrupted: isInterrupted))
         store.synchronize()
-        return store.writeFailure
+        return store.writeFailure.map { "\($0); later runs repeat the operations after that" } ?? store.logFailure
     }
 
     // MARK: - Before a command
@@ -99,20 +103,28 @@ final class RunJournal: Sendable {
 
     private func decideWithoutFiles(_ index: Int, _ fingerprint: Fingerprint) -> UpToDate.Decision {
         guard let done, !isForced else { return .run(isForced ? .forced : .undeclared) }
-        let earlier = ran.withLock { ran in
+        let latest = ran.withLock { ran in
             plan.operations[index].awaited.lazy.joined().first {
                 ran.contains($0) || lastRuns[$0] > lastRuns[index]
             }
         }
-        if let earlier { return .run(.earlierRan(plan.operations[earlier].name)) }
+        if let earlier = latest { return .run(.earlierRan(plan.operations[earlier].name)) }
         guard let last = done[ByteKey(plan.operations[index].name)] else { return .run(.noRecord) }
         return UpToDate.difference(last, fingerprint).map { .run($0) } ?? .skip
     }
+
+    /// Counts an operation as one that runs, without a record. For a forecast.
+    func assumesRun(of index: Int) { ran.withLock { _ = $0.insert(index) } }
 
     /// Records that the command of an operation begins.
     func began(_ index: Int, _ prepared: Prepared) {
         ran.withLock { _ = $0.insert(index) }
         if prepared.isDeclared || done != nil { store?.append(.operationBegan(name: plan.operations[index].name)) }
+    }
+
+    /// Records the first process of a command, which the next run has to end if this process is killed.
+    func started(_ index: Int, _ mark: ProcessMark) {
+        store?.append(.processBegan(name: plan.operations[index].name, mark))
     }
 
     // MARK: - After a command
@@ -237,7 +249,7 @@ final class RunJournal: Sendable {
         guard let store else { return }
         var end = OperationEnd(name: conclusion.name, kind: conclusion.outcome.kind, text: conclusion.outcome.text)
         end.duration = conclusion.duration.map { Int64($0 / .nanoseconds(1)) }
-        end.hasLog = spool.map { store.writeLog($0, of: conclusion.name) } ?? false
+        end.log = spool.map { store.writeLog($0, of: conclusion.name) } ?? .empty
         end.record = record
         // An operation that is up to date stays so, also if this entry is lost.
         store.append(.operationEnded(end), mayWait: end.kind == .upToDate && record == nil)

@@ -59,7 +59,8 @@ public struct RunRecords: Sendable {
         guard let last = end?.ends.last(where: { $0.name.utf8.elementsEqual(name.utf8) && $0.duration != nil }) else {
             throw Failure(text: "no run of the operation '\(name)' is recorded; see 'opq show'")
         }
-        guard last.hasLog else { return }
+        if last.log == .lost { throw Failure(text: "the output of '\(name)' could not be recorded") }
+        guard last.log == .inFile else { return }
         let path = RunStore.log(of: name, in: RunStore.folder(of: file))
         let log = path.withFileName { open($0, O_RDONLY | O_CLOEXEC) }
         guard log >= 0 else { throw Failure(text: "cannot read \(path): \(errorText(errno))") }

@@ -17,6 +17,8 @@ public final class RunStore: Sendable {
     private struct State {
         var size: Int
         var failure: String?
+        /// The reason why a log could not be written.
+        var lostLogs: String?
         /// The bytes of entries that are written with the next one.
         var waiting: [UInt8] = []
     }
@@ -27,6 +29,8 @@ public final class RunStore: Sendable {
     let workflow: String
     /// The runs before this one.
     let history: RunHistory
+    /// The number of runs that the history keeps.
+    let keptRuns: Int
     private let journal: Int32
     private let lock: Int32
     private let state: Mutex<State>
@@ -39,6 +43,7 @@ public final class RunStore: Sendable {
     /// - Throws: ``Failure``.
     public init(of workflow: String, keptRuns: Int = 100) throws(Failure) {
         self.workflow = workflow
+        self.keptRuns = keptRuns
         path = Self.folder(of: workflow)
         try Self.makeFolders(path)
         lock = try Self.lock(path, workflow)
@@ -87,8 +92,19 @@ public final class RunStore: Sendable {
         return RunHistory(try contents(of: read(descriptor, file), file).entries)
     }
 
-    /// The reason why entries could not be written. `nil` if all were.
-    var writeFailure: String? { state.withLock(\.failure) }
+    /// The reason why entries could not be written, or will not be found. `nil` if all were.
+    var writeFailure: String? {
+        if let failure = state.withLock(\.failure) { return failure }
+        var (named, own) = (stat(), stat())
+        let file = path + "/journal"
+        guard fstat(journal, &own) == 0, file.withFileName({ stat($0, &named) }) == 0,
+            named.st_ino == own.st_ino, named.st_dev == own.st_dev
+        else { return "\(file) was removed during the run" }
+        return nil
+    }
+
+    /// The reason why the log of an operation could not be written. `nil` if all were.
+    var logFailure: String? { state.withLock(\.lostLogs) }
 
     /// Adds an entry to the journal. After a failure, no entry is added any more.
     ///
@@ -137,26 +153,39 @@ public final class RunStore: Sendable {
 
     /// Writes the log of an operation, which replaces the one of an earlier run.
     ///
-    /// - Returns: Whether the output is not empty and the log was written.
-    func writeLog(_ spool: OutputSpool, of name: String) -> Bool {
+    /// - Returns: Whether there is output, and whether it was written.
+    func writeLog(_ spool: OutputSpool, of name: String) -> OperationEnd.Log {
         var path: String { Self.log(of: name, in: self.path) }
         guard !spool.isEmpty else {
             if history.loggedNames.contains(ByteKey(name)) { _ = path.withFileName { unlink($0) } }
-            return false
+            return .empty
         }
         let file = path.withFileName { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666) }
-        guard file >= 0 else { return false }
+        guard file >= 0 else { return lost(name, errno) }
         defer { close(file) }
-        var isWritten = true
-        try? spool.read { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty, isWritten {
-                let count = write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                isWritten = count > 0
-                rest = rest.dropFirst(max(count, 0))
+        var failure: Int32?
+        do {
+            try spool.read { bytes in
+                var rest = bytes[...]
+                while !rest.isEmpty, failure == nil {
+                    let count = write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                    if count < 0, errno == EINTR { continue }
+                    if count <= 0 { failure = errno }
+                    rest = rest.dropFirst(max(count, 0))
+                }
             }
+        } catch {
+            failure = EIO
         }
-        return isWritten
+        return failure.map { lost(name, $0) } ?? .inFile
+    }
+
+    /// Records that a log is lost. The reason of the first one is for the user.
+    private func lost(_ name: String, _ error: Int32) -> OperationEnd.Log {
+        state.withLock { state in
+            state.lostLogs = state.lostLogs ?? "the log of '\(name)' is lost: \(errorText(error))"
+        }
+        return .lost
     }
 
     // MARK: - Files

@@ -67,6 +67,21 @@ struct Glob {
         return tokens
     }
 
+    /// Whether the components of a pattern match those of a path or of a folder around it. A pattern with `..` matches all.
+    static func matches(_ pattern: ArraySlice<String>, _ path: ArraySlice<String>) -> Bool {
+        guard let first = pattern.first else { return true }
+        if first == ".." { return true }
+        if first == "." { return matches(pattern.dropFirst(), path) }
+        guard let name = path.first else { return false }
+        if first == "**" {
+            return pattern.count == 1 || matches(pattern.dropFirst(), path) || matches(pattern, path.dropFirst())
+        }
+        let isMatch = systemPattern(first).withFileName { pattern in
+            name.withFileName { fnmatch(pattern, $0, 0) == 0 }
+        }
+        return isMatch && matches(pattern.dropFirst(), path.dropFirst())
+    }
+
     /// Returns the matches of the pattern. A relative pattern is resolved against `directory`.
     ///
     /// A pattern that ends in a slash matches directories only.

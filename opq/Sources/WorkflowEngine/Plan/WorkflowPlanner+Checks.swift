@@ -128,6 +128,40 @@ extension WorkflowPlanner {
         return diagnostics.choice(name, for: "priority") ?? .normal
     }
 
+    /// Reports files that two operations make, and files that an operation reads without waiting for the one that makes them.
+    mutating func checkFiles(of operations: [PlannedOperation], barriers: BarrierOrder) {
+        guard operations.contains(where: { $0.settings.outputs != nil }) else { return }
+        let links = FileLinks(operations)
+        // The members of two families have the same fault.
+        var seen: Set<[String]> = []
+        for clash in links.clashes {
+            let (first, second) = (operations[clash.first], operations[clash.second])
+            guard seen.insert([first.family, second.family].sorted()).inserted else { continue }
+            diagnostics.report(
+                "'\(first.name)' and '\(second.name)' both make '\(clash.path)'",
+                at: settings(of: clash.second).outputs?[clash.output].position,
+                remedy: first.family == second.family
+                    ? "give each item its own output, as in {item.stem}.o" : "give each its own output")
+        }
+        seen = []
+        var order = WaitOrder(operations, barriers: barriers)
+        links.forEachReading { reading in
+            let (reader, maker) = (operations[reading.reader], operations[reading.maker])
+            guard !order.does(reading.reader, waitFor: reading.maker), !seen.contains([reader.family, maker.family]),
+                !order.does(reading.maker, waitFor: reading.reader)
+            else { return }
+            seen.insert([reader.family, maker.family])
+            diagnostics.report(
+                "'\(reader.name)' reads '\(reading.path)', which '\(maker.name)' makes, and does not wait for it",
+                at: settings(of: reading.reader).inputs?[reading.input].position,
+                remedy: "add after: \(reader.family == maker.family ? maker.name : maker.family)")
+        }
+    }
+
+    private func settings(of index: Int) -> SettingsDescription {
+        workflow.operations[drafts[index].description].settings
+    }
+
     /// Reports operations that have the same name.
     mutating func reportSharedNames() {
         // Only a name with a bracket can be that of a member of a family.

@@ -76,6 +76,7 @@ struct WorkflowPlanner {
         let barriers = BarrierOrder(operations)
         let order = ExecutionOrder(operations, barriers: barriers)
         report(order.cycles, positions: positions)
+        if order.cycles.isEmpty { checkFiles(of: operations, barriers: barriers) }
         for index in operations.indices where barriers.ahead[index] != nil {
             operations[index].barrierAhead = barriers.ahead[index]
         }

@@ -21,6 +21,11 @@ struct ProcessTable {
         }
 
         fileprivate init?(reading identifier: String) throws {
+            guard let text = try Self.text(of: identifier) else { return nil }
+            self.init(text)
+        }
+
+        fileprivate static func text(of identifier: String) throws -> String? {
             let file = open("/proc/\(identifier)/stat", O_RDONLY | O_CLOEXEC)
             guard file >= 0 else {
                 // An ended process has no file.
@@ -31,11 +36,20 @@ struct ProcessTable {
             let line = [UInt8](unsafeUninitializedCapacity: 512) { buffer, count in
                 count = max(Glibc.read(file, buffer.baseAddress, buffer.count), 0)
             }
-            self.init(String(decoding: line, as: UTF8.self))
+            return String(decoding: line, as: UTF8.self)
         }
     }
 
     private struct Unreadable: Error {}
+
+    /// Returns a process and its start, in ticks since the start of the system. `nil` if there is no such process.
+    static func process(_ identifier: pid_t) -> (entry: Entry, start: Int64)? {
+        guard let text = try? Entry.text(of: String(identifier)), let entry = Entry(text),
+            let fields = text.split(separator: ")").last?.split(separator: " "), fields.count > 19,
+            let start = Int64(fields[19])
+        else { return nil }
+        return (entry, start)
+    }
 
     /// The processes.
     let entries: [Entry]

@@ -103,7 +103,8 @@ struct ShellScanner {
         var rest = passed[...]
         while let range = rest.firstRange(of: variable) {
             let before = rest[..<range.lowerBound].last ?? " "
-            if before != "$", before != "{" { return false }
+            // `${CC:=eval}` gives the variable a value.
+            guard before == "$" || before == "{" && rest[range.upperBound...].first == "}" else { return false }
             rest = rest[range.upperBound...]
         }
         return true
@@ -271,7 +272,9 @@ struct ShellScanner {
         switch (top, byte) {
         case (_, UInt8(ascii: "\\")): isEscaped = true
         case (.quotationMarks, UInt8(ascii: "\"")): pop()
-        case (.parameter, UInt8(ascii: "}")): pop()
+        case (.parameter, UInt8(ascii: "}")):
+            pop()
+            noteInWord(byte)
         case (.parameter, UInt8(ascii: "\"")), (.arithmetic, UInt8(ascii: "\"")): push(.quotationMarks)
         case (.parameter, UInt8(ascii: "'")):
             // Between quotation marks, an apostrophe in `${…}` is plain text in most shells.

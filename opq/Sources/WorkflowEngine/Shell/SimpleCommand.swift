@@ -260,7 +260,9 @@ struct SimpleCommand: Equatable {
 
     /// The variable that is the name of the command, in capitals as in `$CC`. `nil` for other names, and for those of shells.
     var variableOfName: String? {
-        guard var text = name?[...], text.popFirst() == "$", text.first?.isUppercase == true else { return nil }
+        guard var text = name?[...], text.popFirst() == "$" else { return nil }
+        if text.first == "{", text.last == "}" { text = text.dropFirst().dropLast() }
+        guard text.first?.isUppercase == true else { return nil }
         let isVariable = text.utf8.allSatisfy { $0.isInName } && text == text.uppercased()
         return isVariable && text != "SHELL" && text != "BASH" ? String(text) : nil
     }

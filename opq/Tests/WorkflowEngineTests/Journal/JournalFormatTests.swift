@@ -19,10 +19,11 @@ struct JournalFormatTests {
         (choice.variables, choice.targets, choice.until, choice.resumes) = (["mode": "é"], ["b"], ["c"], true)
         return [
             .runBegan(number: 3, time: 1_700_000_000_000_000_000, file: Digest(8, 9)), .chosen(choice),
-            .operationBegan(name: "compile[é]"),
+            .keeps(runs: 2), .operationBegan(name: "compile[é]"),
+            .processBegan(name: "compile[é]", ProcessMark(identifier: 7, earliest: 1, latest: .max)),
             .operationEnded(
-                OperationEnd(name: "compile[é]", kind: .succeeded, duration: 5, hasLog: true, record: record)),
-            .operationEnded(OperationEnd(name: "b", kind: .failed, text: "exit 3")), .seen([file]),
+                OperationEnd(name: "compile[é]", kind: .succeeded, duration: 5, log: .inFile, record: record)),
+            .operationEnded(OperationEnd(name: "b", kind: .failed, text: "exit 3", log: .lost)), .seen([file]),
             .runEnded(time: 2, isInterrupted: true),
         ]
     }()

@@ -35,6 +35,29 @@ struct RunHistoryTests {
         }
     }
 
+    @Test func `a history keeps a number of runs, and those that a kept run continues`() {
+        func starts(_ resumes: [Bool]) -> [JournalEntry] {
+            resumes.enumerated().flatMap { index, resumes in
+                var choice = RunChoice()
+                choice.resumes = resumes
+                return [.runBegan(number: index + 1, time: 0, file: Digest(0, 0)), .chosen(choice)] as [JournalEntry]
+            }
+        }
+        #expect(RunHistory(starts([false, false, false]) + [.keeps(runs: 2)]).runs.map(\.number) == [2, 3])
+        #expect(RunHistory(starts([false, false, true, true]) + [.keeps(runs: 1)]).runs.map(\.number) == [2, 3, 4])
+        let short = RunHistory.compacted(starts([false, false, true, true]), keepingRuns: 1)
+        #expect(RunHistory(short).runs.map(\.number) == [2, 3, 4])
+    }
+
+    @Test func `a command is left behind if neither the command nor its run has ended`() {
+        let mark = ProcessMark(identifier: 5, earliest: 1, latest: 2)
+        let begun = [JournalEntry.runBegan(number: 1, time: 0, file: Digest(0, 0)), .processBegan(name: "a", mark)]
+        #expect(RunHistory(begun).leftCommands.map(\.name) == ["a"])
+        #expect(RunHistory(begun + [end("a", 1)]).leftCommands.isEmpty)
+        #expect(RunHistory(begun + [.runEnded(time: 1, isInterrupted: true)]).leftCommands.isEmpty)
+        #expect(RunHistory(begun + [.runBegan(number: 2, time: 0, file: Digest(0, 0))]).leftCommands.isEmpty)
+    }
+
     @Test func `a run without an end has no time of its end`() {
         let history = RunHistory([.runBegan(number: 1, time: 5, file: Digest(0, 0)), end("a", 1)])
         #expect(history.runs.map(\.endTime) == [nil])

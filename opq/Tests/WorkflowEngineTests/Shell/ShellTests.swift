@@ -139,6 +139,21 @@ struct ShellTests {
         #expect(CommandTemplate(Template(command)).misplaced.last?.obstacle == obstacle)
     }
 
+    @Test(arguments: [
+        "$CC -c {item}", "${CC} -c {item}", "\"$CC\" {item}", "\"${CC}\" {item}", "time \"${CC}\" {item}",
+    ])
+    func `a variable in capitals is taken for a program`(command: String) {
+        #expect(CommandTemplate(Template(command)).misplaced.isEmpty)
+    }
+
+    @Test(arguments: [
+        "CC=eval; ${CC} {item}", ": ${CC:=eval}; $CC {item}", "CC=ev; ${CC}al {item}", "${CC:-eval} {item}",
+        "${SHELL} {item}",
+    ])
+    func `a variable that the command sets is taken for no program`(command: String) {
+        #expect(CommandTemplate(Template(command)).misplaced.first?.obstacle == .name)
+    }
+
     @Test func `a refused item is reported with the remedy`() {
         #expect(
             complaints(about: "operations: {f: {run: \"cat <<'E'\\n{item.name}\\nE\", each: [a]}}") == [
