@@ -38,8 +38,8 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// The number of pool threads that work for the queue. Separate from `signal`, because the number changes with each
     /// thread.
     final let threads = ThreadBound()
-    /// Whether one pool thread is enough. Separate from the state, because workers read it without the lock.
-    final let sprintPlan = SharedSprintPlan()
+    /// The time until which several workers share the queue, also if one might be enough. See `SprintPlan`.
+    final let sharedUntil = Atomic<UInt64>(0)
     /// Whether a timer checks for a stall. Separate from the state, because each wait inside an operation reads it.
     final let isWatched = Atomic<Bool>(false)
     /// The other state. Access it with `withState`.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The speed at which one worker runs the operations of one queue, measured at intervals. See `SprintPlan`.
 ///
 /// A worker that *sprints* attends its queue. It calls no other worker before it runs an operation, and looks for work after
@@ -12,7 +14,7 @@ struct Pace {
     private var start = MonotonicClock.now
     /// The nanoseconds of the interval in which the worker waited for operations.
     private var waited: UInt64 = 0
-    private var objections = SprintPlan.Objections()
+    private var plan = SprintPlan()
     /// Whether the worker looks for work after each operation, and the queue's `Signal` has that flag.
     var attends = false
 
@@ -26,17 +28,20 @@ struct Pace {
     mutating func addWait(since start: UInt64) { waited += MonotonicClock.elapsed(since: start) }
 
     /// Ends an interval. True: one worker is enough for the queue.
-    mutating func endInterval(following plan: borrowing SharedSprintPlan, workers: Int) -> Bool {
+    ///
+    /// - Parameter sharedUntil: The value of the queue. If two workers write at once, one result is lost, which a later interval
+    ///   finds out.
+    mutating func endInterval(_ sharedUntil: borrowing Atomic<UInt64>, workers: Int) -> Bool {
         let now = MonotonicClock.now
         let time = now > start ? min(now - start, Self.longestTime) : 0
         let interval = SprintPlan.Interval(
             time: time / UInt64(Self.interval), busy: (time - min(waited, time)) / UInt64(Self.interval), end: now,
             attends: attends, workers: workers)
         (count, start, waited) = (0, now, 0)
-        let old = plan.load()
+        let old = sharedUntil.load(ordering: .relaxed)
         var new = old
-        let sprints = new.sprints(after: interval, &objections)
-        if new != old { plan.store(new) }
+        let sprints = plan.sprints(after: interval, sharedUntil: &new)
+        if new != old { sharedUntil.store(new, ordering: .relaxed) }
         return sprints
     }
 }

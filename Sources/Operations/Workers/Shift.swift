@@ -372,7 +372,7 @@ extension OperationQueue {
     /// Decides whether this worker is enough alone.
     @inline(never)
     private func endInterval(_ shift: inout Shift) {
-        if !shift.pace.endInterval(following: sprintPlan, workers: threads.number) {
+        if !shift.pace.endInterval(sharedUntil, workers: threads.number) {
             stopAttending(&shift)
         } else if !shift.pace.attends {
             if signal.attend() { shift.pace.attends = true } else { shift.end = .leavesToOthers }

@@ -5,194 +5,108 @@ import Testing
 /// When one worker of a queue sprints, and when the workers share: see `SprintPlan`.
 @Suite struct SprintPlanTests {
     @Test func `one worker runs tiny operations alone, also after a pause of its thread`() {
-        var trial = Trial()
-        #expect(trial.run(120, times: 100) == .alone)
-        #expect(trial.run(50_000, times: 1) == .alone)
-        #expect(trial.run(120, times: 100) == .alone)
-        #expect(trial.plan == .untried)
+        var queue = Queue()
+        #expect(queue.run(120, times: 100) == .alone)
+        #expect(queue.run(50_000, times: 1) == .alone)
+        #expect(queue.run(120, times: 100) == .alone)
+        #expect(queue.sharedUntil == 0)
     }
 
-    @Test func `workers share operations of half a microsecond, if that is faster`() {
-        var trial = Trial()
-        #expect(trial.run(500, times: 7) == .alone)
-        #expect(trial.run(500, times: 1) == .shared)
-        #expect(trial.run(600, workers: 2, times: 100) == .shared)
+    @Test func `one worker runs operations alone that are just tiny, and no longer ones`() {
+        var queue = Queue()
+        #expect(queue.run(399, times: 1_000) == .alone)
+        #expect(queue.run(400, times: 7) == .alone)
+        #expect(queue.run(400, times: 1) == .shared)
     }
 
-    @Test func `workers that disturb each other end the trial, and one of them sprints`() {
-        var trial = Trial()
-        trial.run(450, times: 8)
-        #expect(trial.run(1_700, workers: 2, times: 7) == .shared)
-        #expect(trial.run(1_700, workers: 2, times: 1) == .alone)
-        #expect(trial.run(450, times: 1_000) == .alone)
-    }
-
-    @Test func `a pause of the threads does not end the trial of several workers`() {
-        var trial = Trial()
-        trial.run(500, times: 8)
-        trial.run(60_000, workers: 2, times: 3)
-        trial.run(600, workers: 2, times: 1)
-        #expect(trial.run(60_000, workers: 2, times: 3) == .shared)
-    }
-
-    @Test func `eight workers that are three times as fast as one continue, though each is slower`() {
-        var trial = Trial()
-        trial.run(400, times: 8)
-        #expect(trial.run(1_100, workers: 8, times: 100) == .shared)
-        #expect(trial.run(2_700, workers: 8, times: 8) == .alone)
-    }
-
-    @Test func `one worker that shares with no other one cannot be slower`() {
-        var trial = Trial()
-        trial.run(500, times: 8)
-        #expect(trial.run(900, workers: 1, times: 100) == .shared)
-    }
-
-    @Test func `the time in which a worker waits for operations starts no trial`() {
-        var trial = Trial()
-        #expect(trial.run(900, busy: 100, times: 1_000) == .alone)
-        #expect(trial.plan == .untried)
-    }
-
-    @Test func `a worker that waits long for each operation stops sprinting`() {
-        var trial = Trial()
-        trial.run(900, busy: 100, times: 1)
-        #expect(trial.run(2_000, busy: 100, times: 1) == .alone)
-        #expect(trial.run(2_000, busy: 100, times: 1) == .shared)
-        #expect(trial.plan == .untried)
-    }
-
-    @Test func `operations that take a microsecond beside no other worker are shared without a trial`() {
-        var trial = Trial(attends: false)
-        #expect(trial.run(1_000, workers: 1, times: 1_000) == .shared)
-        #expect(trial.run(2_000, workers: 2, times: 1_000) == .shared)
-        #expect(trial.run(20_000, workers: 64, times: 1_000) == .shared)
-        #expect(trial.plan == .untried)
-    }
-
-    @Test func `eight workers that take two microseconds for each tiny operation leave it to one of them`() {
-        var trial = Trial(attends: false)
-        #expect(trial.run(2_000, workers: 8, times: 1) == .alone)
-        #expect(trial.run(100, times: 1_000) == .alone)
-    }
-
-    @Test func `one worker tries operations of some microseconds for about a hundredth of the time`() {
-        var trial = Trial(attends: false)
-        var intervals = 0
+    @Test func `workers share operations of half a microsecond nearly always`() {
+        var queue = Queue()
+        var shared = 0
         for _ in 0..<10_000 {
-            let (time, workers): (UInt64, Int) = trial.attends ? (7_000, 1) : (7_500, 8)
-            if trial.run(time, workers: workers, times: 1) == .alone { intervals += 1 }
+            let (time, workers): (UInt64, Int) = queue.attends ? (500, 1) : (700, 2)
+            if queue.run(time, workers: workers, times: 1) == .shared { shared += 1 }
         }
-        #expect((1...120).contains(intervals))
+        #expect(shared > 9_500)
     }
 
-    @Test func `operations that become long end a sprint after two intervals, in each plan`() {
-        var tiny = Trial()
-        tiny.run(100, times: 50)
-        #expect(tiny.run(5_000, times: 1) == .alone)
-        #expect(tiny.run(5_000, times: 1) == .shared)
-        var disturbed = Trial()
-        disturbed.run(450, times: 8)
-        disturbed.run(3_000, workers: 2, times: 4)
-        #expect(disturbed.run(5_000, times: 1) == .alone)
-        #expect(disturbed.run(5_000, times: 1) == .shared)
-        #expect(disturbed.plan == .untried)
+    @Test(arguments: [(700, 2), (1_900, 2), (3_000, 4), (7_000, 8)] as [(UInt64, Int)])
+    func `workers that disturb each other leave tiny operations to one of them`(time: UInt64, workers: Int) {
+        var queue = Queue(attends: false)
+        #expect(queue.run(time, workers: workers, times: 1) == .alone)
+        #expect(queue.run(100, times: 1_000) == .alone)
     }
 
-    @Test func `operations that become tiny end the sharing after one interval, and the next trial comes later`() {
-        var trial = Trial()
-        trial.run(500, times: 8)
-        #expect(trial.run(290, workers: 2, times: 1) == .alone)
-        #expect(trial.run(450, times: 100) == .alone)
+    @Test func `a pause of the threads does not end the time in which workers share`() {
+        var queue = Queue()
+        queue.run(500, times: 8)
+        queue.run(60_000, workers: 2, times: 3)
+        #expect(queue.run(600, workers: 2, times: 10) == .shared)
     }
 
-    @Test func `workers that are together much slower than one end the trial after four intervals`() {
-        var trial = Trial()
-        trial.run(450, times: 8)
-        #expect(trial.run(1_800, workers: 2, times: 3) == .shared)
-        #expect(trial.run(1_800, workers: 2, times: 1) == .alone)
+    @Test func `the time in which a worker waits for operations ends no sprint`() {
+        var queue = Queue()
+        #expect(queue.run(900, busy: 100, times: 1_000) == .alone)
+        #expect(queue.sharedUntil == 0)
     }
 
-    @Test func `each result expires, and the next trial may have another one`() {
-        var trial = Trial()
-        trial.run(500, times: 8)
-        trial.wait(19_900_000)
-        #expect(trial.run(600, workers: 2, times: 1) == .shared)
-        trial.wait(100_000)
-        #expect(trial.run(600, workers: 2, times: 1) == .alone)
-        trial.run(450, times: 8)
-        trial.run(3_000, workers: 2, times: 4)
-        trial.wait(101_000_000)
-        #expect(trial.run(450, times: 7) == .alone)
-        #expect(trial.run(450, times: 1) == .shared)
+    @Test func `a worker that waits long for each operation stops sprinting, and the workers may sprint soon again`() {
+        var queue = Queue()
+        queue.run(900, busy: 100, times: 1)
+        #expect(queue.run(2_000, busy: 100, times: 1) == .alone)
+        #expect(queue.run(2_000, busy: 100, times: 1) == .shared)
+        #expect(queue.sharedUntil == 0)
+        #expect(queue.run(100, times: 1) == .alone)
     }
 
-    @Test func `a new worker follows the result of the others`() {
-        var trial = Trial()
-        trial.run(500, times: 8)
-        trial.becomeNewWorker()
-        #expect(trial.run(600, workers: 2, times: 10) == .shared)
-        trial.run(3_000, workers: 2, times: 4)
-        trial.becomeNewWorker()
-        #expect(trial.run(3_000, workers: 2, times: 1) == .alone)
+    @Test func `operations that take a microsecond beside no other worker are shared`() {
+        var queue = Queue(attends: false)
+        #expect(queue.run(1_000, workers: 1, times: 1_000) == .shared)
+        #expect(queue.run(2_000, workers: 2, times: 1_000) == .shared)
+        #expect(queue.run(20_000, workers: 64, times: 1_000) == .shared)
+        #expect(queue.sharedUntil == 0)
     }
 
-    @Test func `a worker whose operations are long stays beside one that sprints`() {
-        var trial = Trial()
-        trial.run(450, times: 8)
-        trial.run(3_000, workers: 2, times: 4)
-        trial.becomeNewWorker()
-        #expect(trial.run(20_000, workers: 2, times: 1) == .shared)
+    @Test func `operations that become long end a sprint after two intervals`() {
+        var queue = Queue()
+        queue.run(100, times: 50)
+        #expect(queue.run(5_000, times: 1) == .alone)
+        #expect(queue.run(5_000, times: 1) == .shared)
     }
 
-    @Test func `a worker that attends while the plan is to share stops attending`() {
-        var trial = Trial()
-        trial.run(500, times: 8)
-        trial.attends = true
-        #expect(trial.run(500, times: 1) == .shared)
+    @Test func `operations that become tiny are run by one worker after 8 milliseconds`() {
+        var queue = Queue()
+        queue.run(500, times: 8)
+        queue.wait(7_900_000)
+        #expect(queue.run(600, workers: 2, times: 1) == .shared)
+        queue.wait(100_000)
+        #expect(queue.run(600, workers: 2, times: 1) == .alone)
+        #expect(queue.run(100, times: 1_000) == .alone)
     }
 
-    /// The costs are a model of measured ones: an operation takes 90 ns besides its work, and a handover of the lock 230 ns.
-    @Test(arguments: [2, 4, 8, 64]) func `for operations of any length, a queue is about as fast as in the better mode`(
-        workers: Int
-    ) {
-        for work in stride(from: UInt64(0), through: 3_000, by: 50) {
-            let alone = work + 90
-            let each = max(work + 150, 230 * UInt64(workers))
-            var trial = Trial(attends: false)
-            var (time, count) = (0.0, 0.0)
-            for _ in 0..<5_000 {
-                let isAlone = trial.attends
-                trial.run(isAlone ? alone : each, workers: isAlone ? 1 : workers, times: 1)
-                time += Double(isAlone ? alone : each)
-                count += Double(isAlone ? 1 : workers)
-            }
-            let best = min(Double(alone), Double(each) / Double(workers))
-            #expect(time / count < 1.35 * best, "\(work) ns")
-        }
+    @Test func `a worker that attends while the workers share stops attending`() {
+        var queue = Queue()
+        queue.run(500, times: 8)
+        queue.attends = true
+        #expect(queue.run(100, times: 1) == .shared)
     }
 
-    @Test func `a queue keeps each plan, with the time of expiry rounded down to 65 microseconds`() {
-        let shared = SharedSprintPlan()
-        #expect(shared.load() == .untried)
-        shared.store(.shared(alone: 999, expires: 7 << 16 | 5))
-        #expect(shared.load() == .shared(alone: 999, expires: 7 << 16))
-        shared.store(.alone(450, expires: 1 << 55))
-        #expect(shared.load() == .alone(450, expires: 1 << 55))
-        shared.store(.alone(.max, expires: 1 << 16))
-        #expect(shared.load() == .alone((1 << 22) - 1, expires: 1 << 16))
-        shared.store(.untried)
-        #expect(shared.load() == .untried)
+    @Test func `objections before an end of the attendance do not count after it`() {
+        var queue = Queue()
+        queue.run(500, times: 7)
+        queue.attends = false
+        queue.run(500, times: 1)
+        #expect(queue.run(500, times: 7) == .alone)
+        #expect(queue.run(500, times: 1) == .shared)
     }
 }
 
-/// One worker whose intervals a test makes up.
-private struct Trial {
+/// A queue with one worker whose intervals a test makes up.
+private struct Queue {
     enum Mode { case alone, shared }
 
-    var plan = SprintPlan.untried
+    var sharedUntil: UInt64 = 0
     var attends: Bool
-    private var objections = SprintPlan.Objections()
+    private var plan = SprintPlan()
     private var now: UInt64 = 1_000_000_000_000
 
     init(attends: Bool = true) { self.attends = attends }
@@ -204,15 +118,10 @@ private struct Trial {
             now += 64 * time
             let interval = SprintPlan.Interval(
                 time: time, busy: busy ?? time, end: now, attends: attends, workers: workers)
-            attends = plan.sprints(after: interval, &objections)
+            attends = plan.sprints(after: interval, sharedUntil: &sharedUntil)
         }
         return attends ? .alone : .shared
     }
 
     mutating func wait(_ nanoseconds: UInt64) { now += nanoseconds }
-
-    mutating func becomeNewWorker() {
-        attends = false
-        objections = SprintPlan.Objections()
-    }
 }
