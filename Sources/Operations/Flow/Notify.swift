@@ -75,7 +75,20 @@ extension Operation {
     /// property of the class that needs alignment.
     @inline(__always)
     static func word(of operation: Unmanaged<Operation>) -> UnsafePointer<Word> {
+        assert(isWordInPlace, "a stored property precedes the word")
+        return addressOfWord(of: operation)
+    }
+
+    @inline(__always)
+    private static func addressOfWord(of operation: Unmanaged<Operation>) -> UnsafePointer<Word> {
         UnsafeRawPointer(operation.toOpaque()).advanced(by: ScheduleMember.endOfFields).assumingMemoryBound(
             to: Word.self)
     }
+
+    /// Whether `addressOfWord` finds the word. The compiler gives no offset of a stored property of a class. At another address, a
+    /// notification would write into other fields.
+    static let isWordInPlace: Bool = {
+        let operation = Operation()
+        return withUnsafePointer(to: operation.word) { $0 == addressOfWord(of: .passUnretained(operation)) }
+    }()
 }

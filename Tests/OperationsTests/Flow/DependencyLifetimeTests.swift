@@ -24,6 +24,10 @@ import Testing
         #expect(dependency.isFinished)
     }
 
+    #if DEBUG
+    @Test func `a notification finds the word of an operation whose deinit may run`() { #expect(Operation.isWordInPlace) }
+    #endif
+
     /// Rule D6.
     @Test func `a dependency that is never started is kept alive only by its dependent`() {
         weak var released: Operation?
