@@ -25,7 +25,9 @@ import Testing
     }
 
     #if DEBUG
-    @Test func `a notification finds the word of an operation whose deinit may run`() { #expect(Operation.isWordInPlace) }
+    @Test func `a notification finds the word of an operation whose deinit may run`() {
+        #expect(Operation.isWordInPlace)
+    }
     #endif
 
     /// Rule D6.
