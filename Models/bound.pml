@@ -1,4 +1,4 @@
-/* The bound on the threads of a queue: the count, the note, who goes away, who calls another one.
+/* The bound on the threads of a queue: the count, who goes away, who calls another one.
  *
  * Operations are pushed, each with a call unless one is on its way. Workers come for the calls; more than LIMIT of them are
  * one too many.
@@ -8,11 +8,10 @@
  *   call                        OperationQueue.callWorkerIfNone: Signal.claimCall, then WorkerPool.request
  *   Pusher                      OperationQueue.push: inbox, signal; the operation is there before the call
  *   Worker: arrival             OperationQueue.work(on:): Signal.workerArrived
- *   enter                       ThreadBound.enter(limit:): add, and if there are too many subtract
- *   mayLeave                    ThreadBound.mayLeave: load, store of the note, load
+ *   enter                       ThreadBound.enter(limit:): compare-and-exchange in a loop
  *   drain                       OperationQueue.work(in:): claims until there is nothing, calls another before it runs
- *   leave                       ThreadBound.leave: subtract, load and exchange of the note; then callWorkersIfStartable
- *   one too many                OperationQueue.workBeyondLimit(in:): takeResumption until there is none, mayLeave
+ *   leave                       ThreadBound.leave(limit:): subtract; then callWorkersIfStartable
+ *   one too many                OperationQueue.workBeyondLimit(in:): takeResumption until there is none
  *
  * Abstractions, and why they are sound
  *
@@ -35,7 +34,7 @@
 #endif
 
 /* Signal, ThreadBound. */
-bit calling, note;
+bit calling;
 byte count;
 /* The queue. */
 byte startable;
@@ -76,28 +75,22 @@ proctype Bringer() {
 }
 #endif
 
-/* Sets `isEnough`. */
-inline mayLeave() {
-    if
-    :: count < LIMIT -> isEnough = 0
-    :: else ->
-#if MUTANT != 1
-        note = 1;
-#endif
-#if MUTANT == 2
-        isEnough = 1
-#else
-        isEnough = (count >= LIMIT)
-#endif
-    fi
-}
-
 inline enter() {
+#if MUTANT == 2
+    /* Counts itself, and takes that back. */
     atomic { count++; isIn = (count <= LIMIT) };
     if
     :: isIn
     :: else -> count--
     fi
+#else
+    atomic {
+        if
+        :: count < LIMIT -> count++; isIn = 1
+        :: else -> isIn = 0
+        fi
+    }
+#endif
 }
 
 inline drain() {
@@ -117,26 +110,22 @@ inline drain() {
 
 inline leave() {
 #if MUTANT == 3
-    /* Looks at the note, and then counts itself out. */
-    if
-    :: note -> note = 0; count--; callIfStartable()
-    :: else -> count--
-    fi
+    /* Looks at the count, and then counts itself out. */
+    wasFull = (count >= LIMIT); count--;
 #else
-    count--;
+    atomic { wasFull = (count >= LIMIT); count-- };
+#endif
+#if MUTANT == 1
+    wasFull = 0;
+#endif
     if
-    :: note ->
-        if
-        :: atomic { note -> note = 0 }; callIfStartable()
-        :: else
-        fi
+    :: wasFull -> wasFull = 0; callIfStartable()
     :: else
     fi
-#endif
 }
 
 proctype Worker() {
-    bit isIn, isEnough;
+    bit isIn, wasFull;
 end_sleeps:
     do
     :: atomic { pending > 0 -> pending-- };
@@ -149,15 +138,12 @@ end_sleeps:
             do
             :: atomic { resumption -> resumption = 0; hasResumed = 1 }
             :: !resumption -> break
-            od;
+            od
+#else
+            skip
 #endif
-            mayLeave();
-            if
-            :: isEnough
-            :: else -> callIfStartable()
-            fi
         fi;
-        isIn = 0; isEnough = 0
+        isIn = 0
     od
 }
 

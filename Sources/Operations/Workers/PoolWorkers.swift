@@ -17,7 +17,7 @@ extension OperationQueue: WorkSource {
         var shift = Shift(of: worker)
         if threads.enter(limit: Self.maxThreadCount) {
             work(in: &shift)
-            if threads.leave() { callWorkersIfStartable() }
+            if threads.leave(limit: Self.maxThreadCount) { callWorkersIfStartable() }
         } else {
             workBeyondLimit(in: &shift)
         }

@@ -76,7 +76,6 @@ extension OperationQueue {
             shift.pace = Pace()
             if case .yields = shift.end { return callWorkerIfNone(shift.level) }
         }
-        if !threads.mayLeave(limit: OperationQueue.maxThreadCount) { callWorkersIfStartable() }
     }
 
     // MARK: - One stride
