@@ -1,15 +1,15 @@
-/* Timers and the sleep of the monitor: the stack of new timers, the time of the next look, cancellations, the phase.
+/* Timers and the sleep of the monitor: the timers, the time of the next look, cancellations, the phase.
  *
  * Two threads start one timer each, with the deadlines D0 and D1. CANCEL: a third thread cancels a timer at any time. REQUEST:
  * a thread requests a worker. The monitor takes timers, fires them, and sleeps until the next look.
  *
  * Mapping: step here -> code by name
  *
- *   add: push, read          Timers.add: the push on `added`, then the load of `nextLook`
- *   cancel: end, request     Timers.cancel: Timer.end, then the exchange of `mustSweep`
+ *   add                      Timers.add: the insertion and the load of `nextLook`, one section of the lock
+ *   cancel                   Timers.cancel: one section of the lock
  *   unpark, park             Parker.unpark, Parker.park
- *   takeDue                  Timers.takeDue: `mustSweep`, the stack, the sweep, the due timers
- *   wait: store, check       Timers.beginWait: the store of `nextLook`, then the load of `added`
+ *   takeDue                  Timers.takeDue: one section of the lock for all due timers
+ *   wait: store              Timers.beginWait: the store of `nextLook`; Timers.endWait
  *   request, wake            WorkerPool.request with the grant `wait`, then Monitor.wakeIfAsleep
  *   sleep                    Monitor.sleep: the store of the phase, the survey, the loop
  *
@@ -17,7 +17,7 @@
  *
  *   - Time is a number from 0 to 2 that advances at any time. A deadline is 1, 2 or never. A sleep ends at its time, or by a token.
  *   - The heaps are one set. Their order is tested without threads.
- *   - A cancellation requests a sweep at each call, as if it were always the one that exceeds a third.
+ *   - A cancellation removes the timer, as if it were always the one that exceeds a third.
  *   - A look while the monitor is awake is one step, and may be followed by another one, or by sleep.
  *
  * MUTANT n: a fault put in, see Scripts/models.
@@ -34,11 +34,8 @@ byte nextLook = NEVER;          /* 0: the monitor is going to look */
 bit token;
 
 byte deadline[2];
-bit started[2];
-bit onStack[2];
 bit inHeap[2];
 bit over[2];
-bit mustSweep;
 byte fired[2];
 bit cancelled[2];
 
@@ -49,15 +46,19 @@ byte running;
 
 inline unpark() { token = 1 }
 
+#if MUTANT == 4
+#define enters(me) 1
+#else
+#define enters(me) !over[me]
+#endif
+
 proctype Adder(byte me) {
     byte look;
-    deadline[me] = (me == 0 -> D0 : D1);
 #if MUTANT == 1
     look = nextLook;
-    d_step { onStack[me] = 1; started[me] = 1 };
+    d_step { deadline[me] = (me == 0 -> D0 : D1); inHeap[me] = enters(me) };
 #else
-    d_step { onStack[me] = 1; started[me] = 1 };
-    look = nextLook;
+    d_step { deadline[me] = (me == 0 -> D0 : D1); inHeap[me] = enters(me); look = nextLook };
 #endif
     if
     :: deadline[me] < look -> unpark()
@@ -68,15 +69,16 @@ proctype Adder(byte me) {
 
 /* Cancels the timer 0 before, during or after its start. */
 proctype Canceller() {
-    bit was;
-    if
-    :: d_step { !over[0] -> over[0] = 1; cancelled[0] = 1 };
-        d_step { was = mustSweep; mustSweep = 1 };
+    d_step {
+        if
+        :: !over[0] ->
+            over[0] = 1; cancelled[0] = 1;
 #if MUTANT != 2
-        if :: !was -> unpark() :: else fi
+            inHeap[0] = 0
 #endif
-    :: else
-    fi;
+        :: else
+        fi
+    };
     ended++
 }
 
@@ -92,13 +94,6 @@ proctype Requester() {
     ended++
 }
 
-#if MUTANT == 4
-#define enters(me) 1
-#else
-#define enters(me) !over[me]
-#endif
-inline take(me) { if :: onStack[me] -> onStack[me] = 0; inHeap[me] = enters(me) :: else fi }
-inline sweep(me) { if :: inHeap[me] && over[me] -> inHeap[me] = 0 :: else fi }
 inline fireIfDue(me) {
     if
     :: inHeap[me] && deadline[me] <= now ->
@@ -108,32 +103,27 @@ inline fireIfDue(me) {
     fi
 }
 
-inline takeDue() {
-    d_step { take(0); take(1) };
-    d_step { sweeps = mustSweep; mustSweep = 0 };
-    if :: sweeps -> d_step { sweep(0) } :: else fi;
-    d_step { fireIfDue(0) };
-    d_step { fireIfDue(1) }
-}
+inline takeDue() { d_step { fireIfDue(0); fireIfDue(1) } }
 
-/* until: the time of the sleep, 0 if the monitor has to look at once. */
+/* until: the time of the sleep. */
 inline beginWait() {
     d_step {
         until = NEVER;
         if :: inHeap[0] && deadline[0] < until -> until = deadline[0] :: else fi;
-        if :: inHeap[1] && deadline[1] < until -> until = deadline[1] :: else fi;
-        nextLook = until
+        if :: inHeap[1] && deadline[1] < until -> until = deadline[1] :: else fi
+#if MUTANT == 3
     };
-#if MUTANT != 3
-    if :: onStack[0] || onStack[1] -> until = 0 :: else fi;
+    d_step {
+#else
+        ;
 #endif
-    if :: until == 0 -> nextLook = 0 :: else fi
+        nextLook = until
+    }
 }
 
 inline park(atMostTick) {
     if
-    :: until == 0
-    :: else ->
+    :: true ->
 end:    atomic { token || until <= now || atMostTick -> token = 0 };
         nextLook = 0
     fi
@@ -141,7 +131,6 @@ end:    atomic { token || until <= now || atMostTick -> token = 0 };
 
 proctype Monitor() {
     byte until;
-    bit sweeps;
     do
     :: /* A look while awake. */
         request = 0;
@@ -179,7 +168,7 @@ proctype Rest() {
     assert(ended == running);
     assert(!request);
     assert(fired[0] + cancelled[0] == 1 && fired[1] == 1);
-    assert(!onStack[0] && !onStack[1] && !inHeap[0] && !inHeap[1])
+    assert(!inHeap[0] && !inHeap[1])
 }
 
 init {

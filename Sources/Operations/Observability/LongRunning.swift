@@ -117,16 +117,16 @@ final class LongRunningWatch: QueueWatcher, @unchecked Sendable {
         let running = operations.compactMap { operation in
             operation.executionTime.map { Running(operation: operation, start: now - min(now, $0.roundedUp)) }
         }
-        let old: CheckTimer? = state.withLock { state in
-            guard !state.isRemoved else { return nil }
+        let (old, new): (CheckTimer?, CheckTimer?) = state.withLock { state in
+            guard !state.isRemoved else { return (nil, nil) }
             let all = (running + state.running.elements).sorted { $0.start < $1.start }
             state.running = KeyedList()
             for each in all { _ = state.running.add(each, key: each.operation.scheduleID) }
             let old = state.timer.take()
-            startTimer(&state)
-            return old
+            return (old, newTimer(&state))
         }
         if let old { Monitor.shared.cancel(old) }
+        if let new { Monitor.shared.start(new) }
         // Their ends may have been announced before they were added here.
         for each in running where each.operation.word.lifecycle.hasClaimedEnd { end(each.operation) }
     }
@@ -143,11 +143,12 @@ final class LongRunningWatch: QueueWatcher, @unchecked Sendable {
 
     private func begin(_ operation: Operation) {
         let now = TimerClock.suspending.now
-        state.withLock { state in
-            guard !state.isRemoved else { return }
+        let timer: CheckTimer? = state.withLock { state in
+            guard !state.isRemoved else { return nil }
             _ = state.running.add(Running(operation: operation, start: now), key: operation.scheduleID)
-            startTimer(&state)
+            return newTimer(&state)
         }
+        if let timer { Monitor.shared.start(timer) }
     }
 
     private func end(_ operation: Operation) {
@@ -155,17 +156,17 @@ final class LongRunningWatch: QueueWatcher, @unchecked Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// One timer serves all operations that start before it fires.
-    private func startTimer(_ state: inout State) {
-        guard state.timer == nil, let first = state.running.first else { return }
+    /// Makes a timer, which the caller starts without the lock. One timer serves all operations that start before it fires.
+    private func newTimer(_ state: inout State) -> CheckTimer? {
+        guard state.timer == nil, let first = state.running.first else { return nil }
         let timer = CheckTimer(self, deadline: first.start.addingSaturated(delay))
         state.timer = timer
-        Monitor.shared.start(timer)
+        return timer
     }
 
     private func check() {
         let now = TimerClock.suspending.now
-        let due: [Operation] = state.withLock { state in
+        let (due, timer): ([Operation], CheckTimer?) = state.withLock { state in
             state.timer = nil
             var due: [Operation] = []
             while let first = state.running.first, now >= first.start.addingSaturated(delay) {
@@ -178,9 +179,9 @@ final class LongRunningWatch: QueueWatcher, @unchecked Sendable {
                     due.append(first.operation)
                 }
             }
-            startTimer(&state)
-            return due
+            return (due, newTimer(&state))
         }
+        if let timer { Monitor.shared.start(timer) }
         guard let queue else { return }
         for operation in due { queue.report(longRunning: operation) }
     }

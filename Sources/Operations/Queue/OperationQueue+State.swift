@@ -39,6 +39,8 @@ extension OperationQueue {
         var stallHandler: (@Sendable (StallReport) -> Void)?
         var stallDelay = Duration.seconds(10)
         var stallWatch: StallWatch?
+        /// The watch of this section, which the thread starts when it has released the lock.
+        var newWatch: StallWatch?
         /// Whether `start()` has returned for an operation whose end the program has to announce. The value can stay true for
         /// a while after the end.
         var expectsAnnouncement = false
@@ -169,6 +171,7 @@ extension OperationQueue {
         /// The levels whose workers could start operations.
         let calls: ServiceLevels
         let idle: Idle?
+        let watch: StallWatch?
         let policies: [PolicyAction]
     }
 
@@ -227,10 +230,11 @@ extension OperationQueue {
     private final func takeActions(_ state: inout State) -> Actions? {
         let calls = state.opens ? startableLevels(&state) : []
         let idle = state.idle.take()
+        let watch = state.newWatch.take()
         let policies = state.policies.isEmpty ? [] : state.takePolicyActions()
         state.opens = false
-        return calls.isEmpty && idle == nil && policies.isEmpty
-            ? nil : Actions(calls: calls, idle: idle, policies: policies)
+        return calls.isEmpty && idle == nil && watch == nil && policies.isEmpty
+            ? nil : Actions(calls: calls, idle: idle, watch: watch, policies: policies)
     }
 
     /// Performs the actions of a section. The only place that does.
@@ -241,6 +245,7 @@ extension OperationQueue {
     @inline(never)
     final func perform(_ actions: Actions, more: ServiceLevels = []) {
         HeldLocks.assertNone()
+        if let watch = actions.watch { Monitor.shared.start(watch) }
         let calls = actions.policies.isEmpty ? actions.calls : actions.calls.union(more)
         if !calls.isEmpty, !thisThreadLooksSoon { callWorkers(calls) }
         for action in actions.policies { action(self) }
@@ -301,5 +306,5 @@ extension Operation {
 
 extension OperationQueue.State {
     @inline(__always)
-    fileprivate var mayHaveActions: Bool { opens || idle != nil || !policies.isEmpty }
+    fileprivate var mayHaveActions: Bool { opens || idle != nil || newWatch != nil || !policies.isEmpty }
 }

@@ -51,8 +51,8 @@ extension OperationQueue {
         let delay = delay ?? (isSecondLook ? min(state.stallDelay / 10, .seconds(1)) : state.stallDelay)
         let watch = StallWatch(self, starts: state.starts, isSecondLook: isSecondLook, after: delay)
         state.stallWatch = watch
+        state.newWatch = watch
         isWatched.store(true, ordering: .sequentiallyConsistent)
-        Monitor.shared.start(watch)
     }
 
     private func endWatch(_ state: inout State) -> StallWatch? {

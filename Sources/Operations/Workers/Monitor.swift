@@ -59,7 +59,7 @@ final class Monitor: Sendable {
         #endif
     }
 
-    /// Starts a timer. May be called under a lock: it takes only the parker's lock, and only to wake the monitor.
+    /// Starts a timer.
     func start(_ timer: Timer) {
         Fork.check()
         let isTooLate = timers.add(timer)
@@ -74,11 +74,7 @@ final class Monitor: Sendable {
     ///
     /// - Returns: Whether this call ended the timer. If so, the timer does not fire.
     @discardableResult
-    func cancel(_ timer: Timer) -> Bool {
-        let outcome = timers.cancel(timer)
-        if outcome.wakes { parker.unpark() }
-        return outcome.isCancelled
-    }
+    func cancel(_ timer: Timer) -> Bool { timers.cancel(timer) }
 
     /// Whether the thread of the monitor has begun.
     var hasThread: Bool { hasBegun.load(ordering: .relaxed) }
@@ -130,19 +126,18 @@ final class Monitor: Sendable {
         #if !canImport(Darwin)
         cplatform_set_thread_name("operation-watch")
         #endif
-        var taken = Timers.Taken()
         var idleLooks = 0
         var tick = Self.shortestTick
         while true {
             if idleLooks > Self.patience {
-                sleep(&taken)
+                sleep()
                 idleLooks = 0
                 tick = Self.shortestTick
             } else {
-                wait(taken, atMost: tick)
+                wait(atMost: tick)
             }
             deliver()
-            fireTimers(&taken)
+            fireTimers()
             let findings = WorkerPool.pools.map { $0.survey() }
             idleLooks = findings.contains(where: \.isWorthwhile) ? 0 : idleLooks + 1
             let isSoon = idleLooks > 0 || findings.contains(where: \.isUrgent)
@@ -151,7 +146,7 @@ final class Monitor: Sendable {
     }
 
     /// Only fires timers, until the monitor is called.
-    private func sleep(_ taken: inout Timers.Taken) {
+    private func sleep() {
         phase.store(Phase.asleep, ordering: .sequentiallyConsistent)
         // A request or a promise made before the store has not woken the monitor. So the monitor looks once more before it
         // sleeps. It waits first: a processor may read the phase before its promise is visible, and makes it visible soon.
@@ -163,17 +158,15 @@ final class Monitor: Sendable {
         // Nothing reduces them during the sleep. A request that needs one wakes the monitor.
         for pool in WorkerPool.pools { pool.endAllowances() }
         while phase.load(ordering: .sequentiallyConsistent) == Phase.asleep {
-            fireTimers(&taken)
-            wait(taken)
+            fireTimers()
+            wait()
         }
     }
 
-    private func fireTimers(_ taken: inout Timers.Taken) {
-        timers.takeDue(&taken) { WorkerPool[.normal].request($0) }
-    }
+    private func fireTimers() { timers.takeDue { WorkerPool[.normal].request($0) } }
 
-    private func wait(_ taken: Timers.Taken, atMost limit: UInt64 = .max) {
-        guard let delay = timers.beginWait(taken, atMost: limit) else { return }
+    private func wait(atMost limit: UInt64 = .max) {
+        let delay = timers.beginWait(atMost: limit)
         if delay == .max { parker.park() } else { _ = parker.park(nanoseconds: delay) }
         timers.endWait()
     }

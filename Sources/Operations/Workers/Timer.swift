@@ -1,18 +1,20 @@
-import Synchronization
-
 /// A timer: work to do at a time, on a thread of the pools.
 ///
 /// A timer depends on no part that may itself be blocked. The runtime of Swift fires no timer while tasks compute on all of
 /// its threads. Dispatch fires none while all of its threads are blocked. A time limit has to end such work, and a stall of
 /// such work has to be reported.
 class Timer: WorkSource, @unchecked Sendable {
-    // Sendable: `next` belongs to the thread that starts the timer, and from the push on to the monitor. The rest is
-    // atomic or constant.
+    // Sendable: the lock of the timers guards `phase`. The rest is constant.
     let clock: TimerClock
     /// The time of the clock at which the timer fires.
     let deadline: UInt64
-    @exclusivity(unchecked) var next: Unmanaged<Timer>?
-    private let isOver = Atomic(false)
+    @exclusivity(unchecked) var phase = Phase.new
+
+    enum Phase {
+        case new, waiting
+        /// The timer has fired, or was cancelled.
+        case over
+    }
 
     init(_ clock: TimerClock, deadline: UInt64) {
         self.clock = clock
@@ -21,12 +23,6 @@ class Timer: WorkSource, @unchecked Sendable {
 
     /// The work to do. Overridden by subclasses. Called once at most.
     func fire() {}
-
-    /// Ends the timer. True for the first call: the timer had not ended.
-    final func end() -> Bool { !isOver.exchange(true, ordering: .acquiringAndReleasing) }
-
-    /// Whether the timer has fired or was cancelled.
-    final var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
     final var urgency: Urgency { .prompt }
     final var threadName: String? { "timer" }

@@ -1,148 +1,136 @@
 import SchedulerCore
-import Synchronization
 
-/// All timers that have not ended. Any thread starts and cancels timers, without a lock. The monitor alone waits for them.
+/// All timers that have not ended. Any thread starts and cancels timers, and the monitor alone waits for them.
 ///
-/// A thread pushes a new timer on a stack, and the monitor moves it into a heap when it looks. The monitor sleeps until the
-/// earliest timer of the heaps, so a thread wakes it only for a timer that is earlier. A cancelled timer stays where it
-/// is. The monitor removes the cancelled timers when they are a third of all.
+/// The monitor sleeps until the earliest timer, so a thread wakes it only for a timer that is earlier. A cancelled timer stays in
+/// its heap, because a search for it would be slow. The cancelled timers are removed when they are a third of all.
 final class Timers: Sendable {
-    private let added = Atomic<UInt>(0)
-    /// The time of the suspending clock at which the monitor looks in any case; 0 while it is going to look.
-    private let nextLook = Atomic<UInt64>(.max)
-    /// The numbers of timers on the stack and in the heaps.
-    private let count = Atomic<Int>(0)
-    private let cancelled = Atomic<Int>(0)
-    private let mustSweep = Atomic(false)
+    private let state = Locked(State())
 
     private static let mostCancelled = 64
     /// One minute.
     private static let longestDelay: UInt64 = 60_000_000_000
 
-    /// Adds a timer. True: the monitor would look too late, and has to be woken.
-    func add(_ timer: Timer) -> Bool {
-        count.wrappingAdd(1, ordering: .relaxed)
-        // Read before the push: the monitor may release the timer.
-        let look =
-            timer.clock == .suspending
-            ? timer.deadline : TimerClock.suspending.deadline(after: timer.clock.delay(until: timer.deadline))
-        let new = UInt(bitPattern: Unmanaged.passRetained(timer).toOpaque())
-        var old = added.load(ordering: .relaxed)
-        while true {
-            timer.next = .at(old)
-            let (done, seen) = added.weakCompareExchange(
-                expected: old, desired: new, successOrdering: .sequentiallyConsistent, failureOrdering: .relaxed)
-            if done { break }
-            old = seen
-        }
-        // Sequentially consistent with `beginWait`, which stores the time and then reads the stack. So this thread sees the
-        // time, or the monitor sees the timer.
-        return look < nextLook.load(ordering: .sequentiallyConsistent)
+    fileprivate struct State {
+        var suspending = DeadlineHeap<Timer>()
+        var continuous = DeadlineHeap<Timer>()
+        var lateSuspending = CatchUp<Timer>()
+        var lateContinuous = CatchUp<Timer>()
+        /// The number of cancelled timers in the heaps.
+        var cancelled = 0
+        /// The time of the suspending clock at which the monitor looks in any case; 0 while it is going to look.
+        var nextLook = UInt64.max
+
+        var count: Int { suspending.count + continuous.count }
     }
 
-    /// Cancels a timer, before or after it was added.
+    /// Adds a timer, unless it was cancelled before. True: the monitor would look too late, and has to be woken. O(log n).
+    func add(_ timer: Timer) -> Bool {
+        state.withLock { state in
+            guard timer.phase == .new else { return false }
+            timer.phase = .waiting
+            switch timer.clock {
+            case .suspending:
+                state.suspending.insert(timer, at: timer.deadline)
+                return timer.deadline < state.nextLook
+            case .continuous:
+                state.continuous.insert(timer, at: timer.deadline)
+                let delay = timer.clock.delay(until: timer.deadline)
+                return TimerClock.suspending.deadline(after: delay) < state.nextLook
+            }
+        }
+    }
+
+    /// Cancels a timer, before or after it was added. O(1) on average.
     ///
-    /// - Returns: Whether this call ended the timer, and whether the monitor has to be woken to sweep.
-    func cancel(_ timer: Timer) -> (isCancelled: Bool, wakes: Bool) {
-        guard timer.end() else { return (false, false) }
-        let new = cancelled.wrappingAdd(1, ordering: .relaxed).newValue
-        guard new > Self.mostCancelled, new > count.load(ordering: .relaxed) / 3 else { return (true, false) }
-        return (true, !mustSweep.exchange(true, ordering: .sequentiallyConsistent))
+    /// - Returns: Whether this call ended the timer.
+    func cancel(_ timer: Timer) -> Bool {
+        let (isCancelled, removed): (Bool, [Timer]) = state.withLock { state in
+            guard timer.phase != .over else { return (false, []) }
+            if timer.phase == .waiting { state.cancelled += 1 }
+            timer.phase = .over
+            let isSweep = state.cancelled > Self.mostCancelled && state.cancelled > state.count / 3
+            return (true, isSweep ? state.removeCancelled() : [])
+        }
+        // Without the lock: a timer may be the last to refer to objects of the user.
+        withExtendedLifetime(removed) {}
+        return isCancelled
     }
 
     // MARK: - For the monitor
 
-    /// The timers that the monitor has taken.
-    struct Taken {
-        fileprivate var suspending = DeadlineHeap<Timer>()
-        fileprivate var continuous = DeadlineHeap<Timer>()
-        private var lateSuspending = CatchUp<Timer>()
-        private var lateContinuous = CatchUp<Timer>()
-
-        /// The time of the suspending clock at which the monitor has to look; the largest time without timers.
-        fileprivate var nextLook: UInt64 {
-            if lateSuspending.isUnderWay { return lateSuspending.nextTurn }
-            if lateContinuous.isUnderWay {
-                return TimerClock.suspending.deadline(
-                    after: TimerClock.continuous.delay(until: lateContinuous.nextTurn))
-            }
-            let first = suspending.earliest ?? .max
-            guard let other = continuous.earliest else { return first }
-            // A thread cannot sleep on this clock. So after the machine has slept, a timer is late by this time at most.
-            let delay = min(TimerClock.continuous.delay(until: other), Timers.longestDelay)
-            return min(first, TimerClock.suspending.deadline(after: delay))
-        }
-
-        fileprivate mutating func insert(_ timer: Timer) {
-            switch timer.clock {
-            case .suspending: suspending.insert(timer, at: timer.deadline)
-            case .continuous: continuous.insert(timer, at: timer.deadline)
+    /// Removes the timers that are due, and calls the body with each that was not cancelled.
+    func takeDue(_ body: (Timer) -> Void) {
+        let due: [(timer: Timer, fires: Bool)] = state.withLock { state in
+            state.removeDue().map { timer in
+                let fires = timer.phase == .waiting
+                timer.phase = .over
+                if !fires { state.cancelled -= 1 }
+                return (timer, fires)
             }
         }
-
-        /// Returns the timers that fire now.
-        fileprivate mutating func removeDue() -> [Timer] {
-            Self.removeDue(from: &suspending, &lateSuspending, of: .suspending)
-                + Self.removeDue(from: &continuous, &lateContinuous, of: .continuous)
-        }
-
-        private static func removeDue(
-            from heap: inout DeadlineHeap<Timer>, _ late: inout CatchUp<Timer>, of clock: TimerClock
-        ) -> [Timer] {
-            guard late.isUnderWay || heap.count > 0 else { return [] }
-            let now = clock.now
-            if late.isUnderWay { return late.takeTurn(at: now) }
-            var due: [(UInt64, Timer)] = []
-            while let timer = heap.removeFirst(dueBy: now) { due.append((timer.deadline, timer)) }
-            return late.begin(with: due, at: now)
-        }
-
-        fileprivate mutating func removeEnded() -> Int {
-            let before = suspending.count + continuous.count
-            suspending.removeAll(where: \.hasEnded)
-            continuous.removeAll(where: \.hasEnded)
-            return before - suspending.count - continuous.count
-        }
+        for (timer, fires) in due where fires { body(timer) }
     }
 
-    /// Takes all new timers, and calls the body with each timer that is due.
-    func takeDue(_ taken: inout Taken, _ body: (Timer) -> Void) {
-        var node = Unmanaged<Timer>.at(
-            added.load(ordering: .relaxed) == 0 ? 0 : added.exchange(0, ordering: .acquiring))
-        while let current = node {
-            let timer = current.takeRetainedValue()
-            node = timer.next
-            timer.next = nil
-            if timer.hasEnded { left(1, cancelled: true) } else { taken.insert(timer) }
-        }
-        if mustSweep.exchange(false, ordering: .sequentiallyConsistent) { left(taken.removeEnded(), cancelled: true) }
-        for timer in taken.removeDue() {
-            let fires = timer.end()
-            left(1, cancelled: !fires)
-            if fires { body(timer) }
-        }
-    }
-
-    private func left(_ number: Int, cancelled areCancelled: Bool) {
-        count.wrappingSubtract(number, ordering: .relaxed)
-        if areCancelled { cancelled.wrappingSubtract(number, ordering: .relaxed) }
-    }
-
-    /// Returns the time in nanoseconds that the monitor may sleep. nil: it must look at once.
+    /// Returns the time in nanoseconds that the monitor may sleep; the largest number if there is no timer.
     ///
     /// - Parameter limit: The longest sleep.
-    func beginWait(_ taken: Taken, atMost limit: UInt64 = .max) -> UInt64? {
-        let look = min(taken.nextLook, limit == .max ? .max : TimerClock.suspending.deadline(after: limit))
-        nextLook.store(look, ordering: .sequentiallyConsistent)
-        if added.load(ordering: .sequentiallyConsistent) == 0 {
-            return look == .max ? .max : TimerClock.suspending.delay(until: look)
+    func beginWait(atMost limit: UInt64 = .max) -> UInt64 {
+        let end = limit == .max ? .max : TimerClock.suspending.deadline(after: limit)
+        let look = state.withLock { state in
+            state.nextLook = min(state.earliest, end)
+            return state.nextLook
         }
-        endWait()
-        return nil
+        return look == .max ? .max : TimerClock.suspending.delay(until: look)
     }
 
-    func endWait() { nextLook.store(0, ordering: .relaxed) }
+    func endWait() { state.withLock { $0.nextLook = 0 } }
 
     /// The number of timers that are in memory, for tests.
-    var countInMemory: Int { count.load(ordering: .relaxed) }
+    var countInMemory: Int { state.withLock { $0.count } }
+}
+
+extension Timers.State {
+    /// The time of the suspending clock at which the monitor has to look; the largest time without timers.
+    fileprivate var earliest: UInt64 {
+        if lateSuspending.isUnderWay { return lateSuspending.nextTurn }
+        if lateContinuous.isUnderWay {
+            return TimerClock.suspending.deadline(after: TimerClock.continuous.delay(until: lateContinuous.nextTurn))
+        }
+        let first = suspending.earliest ?? .max
+        guard let other = continuous.earliest else { return first }
+        // A thread cannot sleep on this clock. So after the machine has slept, a timer is late by this time at most.
+        let delay = min(TimerClock.continuous.delay(until: other), Timers.longestDelay)
+        return min(first, TimerClock.suspending.deadline(after: delay))
+    }
+
+    /// Removes the timers whose time has come.
+    fileprivate mutating func removeDue() -> [Timer] {
+        Self.removeDue(from: &suspending, &lateSuspending, of: .suspending)
+            + Self.removeDue(from: &continuous, &lateContinuous, of: .continuous)
+    }
+
+    private static func removeDue(
+        from heap: inout DeadlineHeap<Timer>, _ late: inout CatchUp<Timer>, of clock: TimerClock
+    ) -> [Timer] {
+        guard late.isUnderWay || heap.count > 0 else { return [] }
+        let now = clock.now
+        if late.isUnderWay { return late.takeTurn(at: now) }
+        var due: [(UInt64, Timer)] = []
+        while let timer = heap.removeFirst(dueBy: now) { due.append((timer.deadline, timer)) }
+        return late.begin(with: due, at: now)
+    }
+
+    /// Removes the cancelled timers. O(n).
+    fileprivate mutating func removeCancelled() -> [Timer] {
+        var removed: [Timer] = []
+        let isToGo = { (timer: Timer) in
+            if timer.phase == .over { removed.append(timer) }
+            return timer.phase == .over
+        }
+        suspending.removeAll(where: isToGo)
+        continuous.removeAll(where: isToGo)
+        cancelled -= removed.count
+        return removed
+    }
 }
