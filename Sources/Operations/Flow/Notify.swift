@@ -75,7 +75,7 @@ extension Operation {
     /// property of the class that needs alignment.
     @inline(__always)
     static func word(of operation: Unmanaged<Operation>) -> UnsafePointer<Word> {
-        assert(isWordInPlace, "a stored property precedes the word")
+        assert(isWordInPlace)
         return addressOfWord(of: operation)
     }
 
