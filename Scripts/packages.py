@@ -68,4 +68,5 @@ def packages():
                 ["HTTPCore", "HTTPCaching", "OperationsNetworking", "OperationsImages"]),
         Package("Durable", "durable_flags", "OperationsDurable",
                 ["DurableCore", "OperationsDurable", "OperationsDurablePostgres", "DurableTesting"]),
+        Package("Dashboard", "dashboard_flags", "OperationsDashboard", ["OperationsDashboard"]),
     ]

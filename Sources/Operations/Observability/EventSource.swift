@@ -1,4 +1,5 @@
 import KeyValueObserving
+import SchedulerCore
 import Synchronization
 
 /// A source of events: the only place that makes events. It uses the calls of a queue and, for `ready` and `cancelled`,
@@ -20,7 +21,11 @@ final class EventSource: QueueWatcher {
         var pending: [(kind: OperationEvent.Kind, time: ContinuousClock.Instant)] = []
         var isReporting = false
 
-        init(id: UInt64, kinds: OperationEvent.Kinds, added: ContinuousClock.Instant = .now) {
+        init(
+            id: UInt64, kinds: OperationEvent.Kinds, added: ContinuousClock.Instant = .now,
+            started: ContinuousClock.Instant? = nil
+        ) {
+            self.started = started
             self.id = id
             self.kinds = kinds
             self.added = added
@@ -155,6 +160,21 @@ final class EventSource: QueueWatcher {
         let entry = Entry(id: operation.eventID, kinds: kinds, added: presentSince)
         state.withLock { state in
             if !state.isClosed, state.entries[key] == nil { state.entries[key] = entry }
+        }
+    }
+
+    /// Makes entries for operations that execute already, with the times of their starts. Called after the source was added.
+    func adoptExecuting(_ operations: [Operation]) {
+        for operation in operations {
+            let started = ContinuousClock.now - (operation.executionTime ?? .zero)
+            let entry = Entry(id: operation.eventID, kinds: kinds, added: started, started: started)
+            state.withLock { state in
+                // The watchers are called after the end is claimed. So the entry of an operation that has not claimed its end is
+                // removed later, and another one's might stay forever.
+                guard !state.isClosed, !operation.word.lifecycle.hasClaimedEnd else { return }
+                let key = ObjectIdentifier(operation)
+                if state.entries[key] == nil { state.entries[key] = entry }
+            }
         }
     }
 

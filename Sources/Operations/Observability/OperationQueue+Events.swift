@@ -13,7 +13,7 @@ extension OperationQueue {
     ///   - policy: The rule for unread events. A policy with a limit drops events, so that the events of an operation may be
     ///     incomplete.
     ///   - includesPresent: Whether the stream also reports operations that are in the queue now, from their start on. The time
-    ///     that they waited is counted from now.
+    ///     that they waited is counted from now, and is zero for those that execute now.
     public final func events(
         bufferingPolicy policy: AsyncStream<OperationEvent>.Continuation.BufferingPolicy, includesPresent: Bool = false
     ) -> AsyncStream<OperationEvent> {
@@ -45,6 +45,7 @@ extension OperationQueue {
         let source = EventSource(
             queue: self, kinds: kinds, includesPresent: includesPresent, handler: handler, onEnd: onEnd)
         addWatcher(source)
+        if includesPresent { source.adoptExecuting(withState { $0.runningOperations }) }
         return source
     }
 }

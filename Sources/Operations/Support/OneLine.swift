@@ -1,6 +1,12 @@
 extension String {
-    /// The text as part of a one-line message. Control characters are escaped, so a name cannot forge another message.
+    /// The text as part of a one-line message. Control characters are escaped, so a name cannot forge another message. Of a text of
+    /// more than 1,000 bytes, the first 500 scalars remain, because a message can have a hundred names.
     package var onOneLine: String {
+        guard utf8.count <= 1000 else { return String(unicodeScalars.prefix(500)).escapedLine + "…" }
+        return escapedLine
+    }
+
+    private var escapedLine: String {
         guard unicodeScalars.contains(where: \.endsLine) else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in
             if scalar.endsLine { text += scalar.escaped(asASCII: true) } else { text.unicodeScalars.append(scalar) }

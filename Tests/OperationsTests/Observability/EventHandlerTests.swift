@@ -116,4 +116,13 @@ import Testing
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
     }
+
+    @Test func `a message has only the beginning of a very long name`() {
+        let operation = BlockOperation {}
+        operation.name = String(repeating: "long\n", count: 1_000_000)
+        let text = OperationQueue().explain(operation).operation
+        #expect(text.hasPrefix("BlockOperation 'long\\nlong") && text.hasSuffix("long\\n…'") && text.utf8.count < 700)
+        operation.name = String(repeating: "x", count: 1000)
+        #expect(OperationQueue().explain(operation).operation.utf8.count == 1000 + "BlockOperation ''".utf8.count)
+    }
 }

@@ -167,12 +167,16 @@ import Testing
         }
         let second = queue.addTask(name: "second") {}
         await begins.pass()
+        let subscription = ContinuousClock.now
         let events = queue.events(bufferingPolicy: .unbounded, includesPresent: true)
         let last = queue.addTask(name: "last") {}
         mayEnd.open()
         var seen: [UInt64: [String]] = [:]
         for await event in events {
             seen[event.operationID, default: []].append(event.word)
+            if event.operationID == first.eventID, case .finished(_, let waited, let ran) = event.kind {
+                #expect(waited == .zero && ran! >= event.time - subscription)
+            }
             if event.operationID == last.eventID, event.word.hasPrefix("finished") { break }
         }
         #expect(seen[first.eventID] == ["finished succeeded"])

@@ -1,0 +1,4 @@
+import Operations
+import OperationsDashboard
+
+let queue = OperationQueue(name: "pages")

@@ -1,0 +1,2 @@
+import Operations
+import OperationsDashboard

@@ -1,0 +1,55 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// The settings of tests, as in the manifest of the root.
+let testSettings = settings + [.unsafeFlags(["-driver-batch-count", "1"], .when(configuration: .debug))]
+
+let operations = Target.Dependency.product(name: "Operations", package: "swift-operations")
+let durable = Target.Dependency.product(
+    name: "OperationsDurable", package: "swift-operations-durable", condition: .when(traits: ["Durable"]))
+
+let package = Package(
+    name: "swift-operations-dashboard",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [.library(name: "OperationsDashboard", targets: ["OperationsDashboard"])],
+    traits: [
+        .trait(name: "Durable", description: "Shows and steers durable stores. Needs the headers of SQLite."),
+        .trait(name: "Postgres", description: "Builds Durable with its store in PostgreSQL. Needs libpq."),
+        .trait(name: "Lifecycle", description: "Makes the dashboard a service of swift-service-lifecycle."),
+    ],
+    dependencies: [
+        .package(name: "swift-operations", path: ".."),
+        .package(
+            name: "swift-operations-durable", path: "../Durable",
+            traits: [.trait(name: "Postgres", condition: .when(traits: ["Postgres"]))]),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // Decisions: requests, access, filters, the folding of graphs. No sockets and no queues.
+        .target(name: "DashboardCore", swiftSettings: settings),
+        .target(
+            name: "OperationsDashboard",
+            dependencies: [
+                "DashboardCore", operations, durable,
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["Lifecycle"])),
+            ],
+            swiftSettings: settings),
+        // Queues to look at, also for the tests in a browser: `swift run Live`.
+        .executableTarget(
+            name: "Live", dependencies: ["OperationsDashboard", operations, durable], path: "Examples/Live",
+            swiftSettings: settings),
+        .testTarget(name: "DashboardCoreTests", dependencies: ["DashboardCore"], swiftSettings: testSettings),
+        .testTarget(
+            name: "OperationsDashboardTests",
+            dependencies: ["DashboardCore", "OperationsDashboard", operations, durable], swiftSettings: testSettings),
+    ]
+)
