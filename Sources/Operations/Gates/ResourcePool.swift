@@ -182,22 +182,15 @@ public final class ResourcePool: Sendable {
     /// Performs one event of the ledger. Then, without the lock, asks the operations of the answer whether they are
     /// ready.
     ///
-    /// An operation that declines an offer causes the next offer, and so on along a line of any length. So the outermost
-    /// of these calls on a thread asks the operations, one after the other.
+    /// An operation that declines an offer causes the next offer, and so on along a line of any length.
     private static func step(_ event: (inout ResourceLedger<UInt>) -> [UInt]) {
         let answered: [Operation] = ledger.withLock { ledger in
             // An operation in the ledger is in its queue, and the queue holds it: an operation withdraws before it
             // leaves.
             event(&ledger).map(OperationQueue.operation)
         }
-        guard !answered.isEmpty else { return }
         HeldLocks.assertNone()
-        let context = ThreadContext.current
-        for operation in answered { context.toNotify.append(operation) }
-        guard !context.isNotifying else { return }
-        context.isNotifying = true
-        while let next = context.toNotify.popFirst() { next.reconsiderReadiness() }
-        context.isNotifying = false
+        for operation in answered { Descent.step { operation.reconsiderReadiness() } }
     }
 
     /// Returns the needs of the requirements: each resource once, in the order of the requirements. The order is the same

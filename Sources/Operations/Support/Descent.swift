@@ -1,7 +1,7 @@
 import SchedulerCore
 
-/// Steps from an operation to others, any number of levels deep, when each step calls code that makes the next step. An
-/// example are the children of nested groups.
+/// Steps from an operation to others, any number of levels deep, when each step calls code that makes the next step. Examples
+/// are the children of nested groups, and operations that decline an offer of resources one after the other.
 ///
 /// The first levels run at once: they are complete when the caller continues. Deeper steps wait until the outermost step
 /// has returned, and then run on the same thread. So no depth overflows the stack (rule A11).

@@ -19,10 +19,6 @@ package final class ThreadContext {
     /// The number of levels of `Descent` that run, and the steps to make when the outermost level has returned.
     @exclusivity(unchecked) var descent = 0
     @exclusivity(unchecked) var deeperSteps = Ring<() -> Void>()
-    /// Operations that the ledger of resources has to ask for their readiness, by the loop that runs while `isNotifying` is
-    /// true.
-    @exclusivity(unchecked) var toNotify = Ring<Operation>()
-    @exclusivity(unchecked) var isNotifying = false
     /// The announcements by unknown key paths that this thread has begun and not yet ended.
     @exclusivity(unchecked) var expectedFlips: [ExpectedFlips] = []
     /// The result of the last lookup. See `DependentStates`.
