@@ -14,7 +14,7 @@
  *   drain                       Inbox.takeAll, OperationQueue.admit: Lifecycle.drained
  *   admit                       OperationQueue.admit: Lifecycle.admitted; putBack: Lifecycle.declined. What gates look at is
  *                               left out
- *   Worker                      OperationQueue.claim(from:): Lifecycle.claimed, or refuse: Lifecycle.awaitingPush or
+ *   Worker                      OperationQueue.claim(from:): Lifecycle.claimed, or refuse: a look after the short pin, or
  *                               Schedule.refuse; admit; Operation.begin: `isFinished`, `isCancelled`, Lifecycle.started;
  *                               Lifecycle.ended in endAnnounced
  *   finishIfFinished            Operation.finishIfFinished: the getter, Lifecycle.finishing; OperationQueue.leave, which
@@ -79,15 +79,15 @@
 
 /* The word. */
 byte phase;
-bit cancelled, ready, inInbox, evaluating, askAgain, finishAnnounced, queued, admitting, awaited;
+bit cancelled, ready, inInbox, evaluating, askAgain, finishAnnounced, queued, admitting;
 byte unfinished = (EDGE == 1 -> 1 : 0);
 
 /* What user code has of its own. */
 bit condition = (UNREADY == 0 -> 1 : 0);
 bit saysFinished;
 
-/* The queue. `held`: it starts nothing before another thread has pushed a member. */
-bit inbox, queueLock, held;
+/* The queue. */
+bit inbox, queueLock;
 #define NONE 0
 #define WAITS 1
 #define READY 2
@@ -118,13 +118,13 @@ bit mustHold;                   /* addDependency has returned, and nothing lets 
 bit mayGo;                      /* the dependency ends, or is removed, or the operation is cancelled */
 
 #define alive assert(!freed)
-#define someThreadPushes assert(!held || inInbox || evaluating)
 /* Whether a thread with the pin pushes soon. An override of `isReady` may take long. */
 #ifdef PLAIN
 #define isPinnedBriefly (inInbox || evaluating)
 #else
 #define isPinnedBriefly inInbox
 #endif
+#define isPinnedNow (phase == ENQUEUED && ready && isPinnedBriefly)
 #define LOCALS bit answer, ask, mine, last, was, finishNow, kept, some; byte verdict, e, i, counts
 
 #define AGAIN 1
@@ -179,10 +179,9 @@ inline drain() {
     :: inbox ->
         inbox = 0;
         atomic {
-            alive; assert(inInbox); inInbox = 0; awaited = 0;
+            alive; assert(inInbox); inInbox = 0;
             if
             :: member == NONE || member == WAITS || member == READY ->
-                held = 0;
                 member = (phase == ENQUEUED && ready -> READY : WAITS)
             :: else
             fi
@@ -223,7 +222,7 @@ inline leave() {
 #else
             :: !inInbox ->
 #endif
-                was = 1; member = GONE; held = 0
+                was = 1; member = GONE
             :: else
             fi };
         queueLock = 0;
@@ -299,17 +298,10 @@ inline askWhetherReady() {
                     ready = 1
                 :: else ->
                     ready = 0;
-                    if
-#if MUTANT != 17
-                    /* The queue awaits the push, although the operation is not ready any more. */
-                    :: awaited && !inInbox -> assert(!finishNow); inInbox = 1; verdict = PUSH
-#endif
-                    :: else -> verdict = (finishNow -> FINISHES : SETTLED)
-                    fi
+                    verdict = (finishNow -> FINISHES : SETTLED)
                 fi;
                 finishNow = 0
             fi;
-            someThreadPushes;
             answer = 0
         };
         if
@@ -537,11 +529,11 @@ proctype Worker() {
     bit got, again;
 end_sleeps:
     do
-    :: inbox || (member == READY && !held) ->
+    :: inbox || member == READY && !isPinnedNow ->
         atomic { !queueLock -> queueLock = 1 };
         drain();
         if
-        :: member == READY && !held ->
+        :: member == READY ->
             atomic {
                 alive;
                 if
@@ -552,12 +544,8 @@ end_sleeps:
 #endif
                     assert(references > 0);
                     phase = STARTING; admitting = 1; member = RUNS; references++; got = 1
-#if MUTANT == 18
-                /* Awaits an operation that no thread has pinned. */
-                :: phase == ENQUEUED && !ready -> awaited = 1; held = 1; someThreadPushes
-#endif
 #if MUTANT != 9
-                :: phase == ENQUEUED && ready && isPinnedBriefly -> awaited = 1; held = 1
+                :: phase == ENQUEUED && ready && isPinnedBriefly -> skip
 #endif
                 :: else -> member = WAITS
                 fi }
@@ -859,7 +847,7 @@ proctype FinishAnnouncer() {
 proctype Rest() {
     byte n;
     timeout ->
-    assert(!lock && !queueLock && !inbox && !evaluating && !inInbox && !held && !awaited);
+    assert(!lock && !queueLock && !inbox && !evaluating && !inInbox);
     do
     :: n < EDGES ->
         /* Each edge has an owner, or is freed. A finished dependency owns no edge that it has closed. */

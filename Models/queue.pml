@@ -8,9 +8,9 @@
  *   Adder, enqueue              OperationQueue.add, bring, addNew: Operation.enqueue, then push
  *   pushChain: load + link      Inbox.push: `head.load`, `bottom.next = old`. One step: the thread that set `inInbox` owns `next`
  *   pushChain: swap             Inbox.push: `weakCompareExchange` of `head`
- *   advise                      OperationQueue.step: `isHeld`, then claimCallForSlot
+ *   advise                      OperationQueue.step: `isEmpty`, then claimCallForSlot
  *   claimCallForSlot            Signal.claimCallForSlot: load, then compare-and-exchange in a loop
- *   push                        OperationQueue.push, step: inbox, needsStep, isHeld, thisThreadLooksSoon, claimCallForSlot,
+ *   push                        OperationQueue.push, step: inbox, needsStep, isEmpty, thisThreadLooksSoon, claimCallForSlot,
  *                               `callWorker` or `withState`. A thread that is no worker goes to `advise` at once
  *   claimCall                   Signal.claimCall, then OperationQueue.callWorker -> WorkerPool.request. One step: the load that
  *                               finds the bit, or the exchange that sets it
@@ -21,11 +21,11 @@
  *                               the exchange: the thread with the lock owns the links of operations with `inInbox`
  *   drain: one step a member    OperationQueue.admit: `word.update { $0.drained() }`, arrive: Schedule.arrive (add, update)
  *   publish: or, and            Signal.publish: `bitwiseOr`, `bitwiseAnd`. The load before is one step with the event, because
- *                               `busy` and `held` change under the lock only
+ *                               `busy` and `empty` change under the lock only
  *   claimFrom, startable        OperationQueue.claim(from:for:by:): QueueMachine: `look` with Lifecycle.claimed, else
- *                               `refuse` or `awaitPush`; policiesPermitStart. OperationQueue.startableLevels:
+ *                               `refuse`; policiesPermitStart. OperationQueue.startableLevels:
  *                               QueueMachine.startable
- *   act: LOOKS                  OperationQueue.takeInWhileHeld
+ *   act: LOOKS                  OperationQueue.takeInWhileEmpty
  *   leave                       OperationQueue.leave(_:by:) with Signal.claimCallForSlot, then Waiter.wake and the
  *                               actions of policies
  *   Worker                      OperationQueue.work(on:), work(in:). The other parts of `Shift` have the names that they have
@@ -64,10 +64,10 @@
  *   - A swap of the word is one step: the transition is a function of the word read, and the exchange succeeds only on
  *     the same value. A spurious failure of a weak exchange reads again and changes nothing.
  *   - The word has three parts here: phase, `inInbox` (pin), `ready`. How `isReady` is read is in `operation.pml`; here an
- *     operation becomes ready in one step. So a queue awaits only an operation with `inInbox`.
+ *     operation becomes ready in one step. So only an operation with `inInbox` is pinned.
  *   - `Pace`, the clock and `shouldYield` are a free choice after every operation. That covers all timings and more.
  *   - `Processor.spin` is a free choice to stop. `leave` tries again only when something has changed: a try before that
- *     would do nothing.
+ *     would do nothing. The same holds for a look that finds the next operation pinned.
  *   - The pool is a number of requests for each level; any free worker of the level takes one. Threads that the system refuses
  *     are not modeled.
  *   - Priorities: the lowest number goes first. Which of the ready ones starts changes nothing that is checked. With LEVELS
@@ -151,7 +151,7 @@
 #define FIRST 1
 #define SECOND 2
 #define BUSY 4
-#define HELD 8
+#define EMPTY 8
 #define ATTENDED 16
 #define without(flags) (31 - (flags))
 
@@ -190,8 +190,6 @@ bit dependencyFinished;
 byte member[4];
 byte running, count;
 bit suspended, idleWaiter;
-/* The hold `awaited`: the queue starts nothing before another thread has pushed a member. */
-bit awaited;
 #ifdef RATE
 /* The hold `throttled`, the permits, and whether the timer runs that opens the queue again. */
 bit throttled, opens;
@@ -203,16 +201,11 @@ byte permits = 1;
 #endif
 #if MUTANT == 4
 /* Does not check whether the queue is suspended. */
-#define hasRoom (!throttled && !awaited && running < WIDTH)
+#define hasRoom (!throttled && running < WIDTH)
 #else
-#define hasRoom (!suspended && !throttled && !awaited && running < WIDTH)
+#define hasRoom (!suspended && !throttled && running < WIDTH)
 #endif
-#if MUTANT == 35
-/* A thread that pushes the awaited operation relies on the worker of a running operation. */
-#define isHeld (count == 0)
-#else
-#define isHeld (count == 0 || awaited)
-#endif
+#define isEmpty (count == 0)
 #ifdef BARRIER
 /* Operation 3 is the gate of the second segment. */
 #define isOpen (running == 0 && (member[1] == NONE || member[1] == GONE) && (member[2] == NONE || member[2] == GONE))
@@ -320,7 +313,7 @@ bit loneRan;
 byte putBacks;                  /* 1: operation 1 has been put back; 2: the cause is gone */
 
 #define LOCALS byte old, node, o, want, got, cur, ev, more, levels; bit changed, isLate, wakes, claims, done; \
-    bit looked, called, arrives, stays
+    bit looked, called, arrives, stays; byte pinned
 /* The number of a thread that is no worker is 0. */
 #define OUTSIDER LOCALS; byte me
 
@@ -374,13 +367,13 @@ inline pushChain(top, bottom) {
     od
 }
 
-#define isCovered(bits, level) ((bits) & (BUSY | HELD | ATTENDED | (level)))
+#define isCovered(bits, level) ((bits) & (BUSY | EMPTY | ATTENDED | (level)))
 
-/* Sets `want`: 0 nothing, 1 callWorker, 2 takeInWhileHeld. */
+/* Sets `want`: 0 nothing, 1 callWorker, 2 takeInWhileEmpty. */
 inline advise(level) {
     old = bits;
     if
-    :: atomic { old & HELD -> want = 2; old = 0 }
+    :: atomic { old & EMPTY -> want = 2; old = 0 }
     :: else -> old = bits; claimCallForSlot(level)
     fi
 }
@@ -436,9 +429,6 @@ inline admit() {
         if
         :: member[o] == NONE -> count++; member[o] = (phase[o] == ENQUEUED && ready[o] -> READY : WAITS)
         :: member[o] == WAITS || member[o] == READY ->
-#if MUTANT != 36
-            awaited = 0;
-#endif
             member[o] = (phase[o] == ENQUEUED && ready[o] -> READY : WAITS)
         :: else
         fi
@@ -501,12 +491,12 @@ inline claimFrom() {
 #endif
             got = o; o = 0
 #if MUTANT != 34
-        :: phase[o] == ENQUEUED && ready[o] && pin[o] && running + 1 == WIDTH -> awaited = 1; o = 0
+        :: phase[o] == ENQUEUED && ready[o] && pin[o] && running + 1 == WIDTH -> pinned = o; o = 0
 #endif
         :: else -> member[o] = WAITS; o = 0
         fi };
         if
-        :: got != 0 -> break
+        :: got != 0 || pinned != 0 -> break
         :: else
         fi
 #ifdef RATE
@@ -543,7 +533,7 @@ inline withState() {
                     fi;
                     member[cur] = GONE; count--; done = 1;
                     if
-                    :: stays && mayStay && !hasStartable && !(bits & (ownLevel | BUSY | HELD | ATTENDED)) ->
+                    :: stays && mayStay && !hasStartable && !(bits & (ownLevel | BUSY | EMPTY | ATTENDED)) ->
                         bits = bits | ownLevel; called = 1
                     :: else
                     fi;
@@ -603,11 +593,11 @@ inline withState() {
         atomic {
             /* Signal.publish: the new value, and the load. */
             if
-            :: !hasRoom && !isHeld -> want = BUSY
-            :: !hasRoom && isHeld -> want = HELD
+            :: !hasRoom && !isEmpty -> want = BUSY
+            :: !hasRoom && isEmpty -> want = EMPTY
             :: else -> want = 0
             fi;
-            changed = ((bits & (BUSY | HELD)) != want)
+            changed = ((bits & (BUSY | EMPTY)) != want)
         };
         if
         :: !changed -> want = 0; break
@@ -616,7 +606,7 @@ inline withState() {
             :: want != 0 -> bits = bits | want
             :: else
             fi;
-            atomic { bits = bits & (want | without(BUSY | HELD)); want = 0; changed = 0 };
+            atomic { bits = bits & (want | without(BUSY | EMPTY)); want = 0; changed = 0 };
 #if MUTANT == 5
             break
 #else
@@ -644,14 +634,10 @@ inline act() {
     :: want == 0
     :: want == 1 -> want = 0; callWorker(o); o = 0
     :: want == 2 ->
-        /* takeInWhileHeld */
+        /* takeInWhileEmpty */
         want = 0; o = 0;
         ev = LOOKS; withState();
         atomic { levels = more; more = 0 };
-#if MUTANT == 37
-        /* Calls no worker. */
-        levels = 0;
-#endif
         callWorkersUnlessLooking()
     fi;
     o = 0
@@ -674,10 +660,10 @@ inline push(top, bottom) {
     :: me != 0 ->
         if
         /* needsStep */
-        :: !(bits & HELD) && isCovered(bits, o) -> o = 0
+        :: !(bits & EMPTY) && isCovered(bits, o) -> o = 0
         :: else ->
             if
-            :: !(bits & HELD) ->
+            :: !(bits & EMPTY) ->
                 if
                 :: looksSoon -> o = 0
                 :: else -> old = bits; claimCallForSlot(o); act()
@@ -812,7 +798,7 @@ inline leave() {
     :: else
     fi;
 #endif
-    claims = 0; stays = 0;
+    claims = 0; stays = 0; pinned = 0;
     if
     :: wakes -> wakes = 0; parker = 1
     :: else
@@ -1159,8 +1145,19 @@ inline decide() {
 #endif
 }
 
+/* look(for:on:arrives:) */
+inline claimNext() {
+    do
+    :: ev = CLAIM; withState();
+        if
+        :: pinned == 0 -> break
+        :: else -> more = 0; atomic { head != 0 || !pin[pinned] -> pinned = 0 }
+        fi
+    od
+}
+
 inline look() {
-    ev = CLAIM; withState(); looked = 1;
+    claimNext(); looked = 1;
     if
     :: got == 0 && more != 0 ->
         atomic { levels = more; more = 0 };
@@ -1530,7 +1527,7 @@ inline linger() {
         if
         :: !called ->
             if
-            :: atomic { !(bits & (ownLevel | BUSY | HELD | ATTENDED)) -> bits = bits | ownLevel; called = 1 }
+            :: atomic { !(bits & (ownLevel | BUSY | EMPTY | ATTENDED)) -> bits = bits | ownLevel; called = 1 }
             :: else
             fi
         :: else
@@ -1770,7 +1767,7 @@ end_sleeps:
         fi;
         if
         :: got == 0 ->
-            ev = CLAIM; withState();
+            claimNext();
             atomic { levels = more; more = 0 };
             callWorkers();
             if

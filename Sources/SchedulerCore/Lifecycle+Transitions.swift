@@ -61,7 +61,7 @@ extension Lifecycle {
 
     /// Removes the pin of the inbox. The queue makes this transition when it drains the inbox.
     @inlinable
-    public func drained() -> Lifecycle { removing([.inInbox, .awaited]) }
+    public func drained() -> Lifecycle { removing(.inInbox) }
 
     // MARK: Ready
 
@@ -100,13 +100,13 @@ extension Lifecycle {
         case askAgain(Lifecycle)
         /// The evaluation is over, without a push. `finishNow`: the end was announced meanwhile.
         case settled(Lifecycle, finishNow: Bool)
-        /// The operation may start, or may not start any more: push it.
-        case push(Lifecycle, finishNow: Bool = false)
+        /// The operation may start: push it.
+        case push(Lifecycle)
 
         @inlinable @inline(__always)
         public var next: Lifecycle? {
             switch self {
-            case .askAgain(let next), .settled(let next, _), .push(let next, _): next
+            case .askAgain(let next), .settled(let next, _), .push(let next): next
             }
         }
     }
@@ -121,9 +121,7 @@ extension Lifecycle {
         let finishNow = contains(.finishAnnounced)
         let next = removing([.evaluating, .finishAnnounced])
         guard isReady || needsCancelCall, !finishNow else {
-            let waiting = next.removing(.ready)
-            return contains(.awaited) && !contains(.inInbox)
-                ? .push(waiting.inserting(.inInbox), finishNow: finishNow) : .settled(waiting, finishNow: finishNow)
+            return .settled(next.removing(.ready), finishNow: finishNow)
         }
         return contains(.inInbox)
             ? .settled(next.inserting(.ready), finishNow: false) : .push(next.inserting([.ready, .inInbox]))
@@ -250,7 +248,7 @@ extension Lifecycle {
         case .ask(let next):
             switch next.answered(isReady: true) {
             case .settled(let next, finishNow: false): return .noted(next)
-            case .push(let next, finishNow: false): return .push(next)
+            case .push(let next): return .push(next)
             case .askAgain, .settled, .push: return .needless
             }
         }
@@ -299,17 +297,14 @@ extension Lifecycle {
         return contains(.askAgain) ? .askAgain(removing(.askAgain)) : .start(next)
     }
 
-    /// Marks an operation that only its pin keeps from being claimed. The thread that has pinned it pushes it then, ready or not.
-    /// Returns nil if the operation is not ready, is not pinned any more, or has a pin that may last long.
+    /// Whether only a pin keeps the operation from being claimed, and the pin is short: no code of the user runs before its end.
     ///
     /// - Parameter isPlain: Whether no override of `isReady` exists. Such code may take long, or wait for another operation.
     @inlinable
-    public func awaitingPush(isPlain: Bool) -> Lifecycle? {
-        let isPinnedBriefly = contains(.inInbox) || isPlain && contains(.evaluating) && !contains(.observed)
-        guard phase == .enqueued, contains(.ready), isPinnedBriefly, !awaitsPromisedCancel,
-            !containsAny([.gated, .keyed, .unlisted])
-        else { return nil }
-        return inserting(.awaited)
+    public func isPinnedBriefly(isPlain: Bool) -> Bool {
+        let isShort = contains(.inInbox) || isPlain && contains(.evaluating) && !contains(.observed)
+        return phase == .enqueued && contains(.ready) && isShort && !awaitsPromisedCancel
+            && !containsAny([.gated, .keyed, .unlisted])
     }
 
     /// Ends the claim of an operation that was not admitted yet, and that stays ready; nil if there was a change since the claim.

@@ -14,8 +14,6 @@ public struct QueueMachine {
         case look(Schedule.Services)
         /// The claimed operation cannot start: it is no longer ready.
         case refuse(MemberReference)
-        /// The claimed operation cannot start before another thread has pushed it. Any change of a waiting member ends the hold.
-        case awaitPush(MemberReference)
         /// An operation that has not ended returns its slot, and waits.
         case putBack(MemberReference, lane: PriorityLane)
         /// A member has ended, started or not.
@@ -58,9 +56,9 @@ public struct QueueMachine {
         case open
         /// No member may start. The thread that frees a slot, or ends the hold, looks.
         case busy
-        /// No member may start, and there is none, or a member awaits its push. The adding thread takes the lock. Its operation
-        /// keeps the queue alive, and the queue may be at rest with it. Or its operation is the awaited one.
-        case held
+        /// No member may start, and there is none. The adding thread takes the lock: its operation keeps the queue alive, and the
+        /// queue may be at rest with it.
+        case empty
     }
 
     /// The order of the members. Only events change it.
@@ -82,9 +80,6 @@ public struct QueueMachine {
         case .look(let services): return Actions(claim: members.next(for: services))
         case .refuse(let member):
             member._withUnsafeGuaranteedRef { members.refuse($0) }
-            return .none
-        case .awaitPush(let member):
-            member._withUnsafeGuaranteedRef { members.awaitPush(of: $0) }
             return .none
         case .offer(let member): member._withUnsafeGuaranteedRef { members.queueAnew($0) }
         case .putBack(let member, let lane):
@@ -113,7 +108,7 @@ public struct QueueMachine {
     public var upcoming: (near: MemberReference?, far: MemberReference?) { mutating get { members.upcoming } }
 
     @inlinable @inline(__always)
-    public var signal: Signal { members.hasRoom ? .open : members.isEmpty || members.awaitsPush ? .held : .busy }
+    public var signal: Signal { members.hasRoom ? .open : members.isEmpty ? .empty : .busy }
 
     /// Whether the queue has members, and none of them may start.
     @inlinable public var isBlocked: Bool { !members.isEmpty && !members.hasStartable }

@@ -102,7 +102,6 @@ extension Schedule {
         guard member.state == .ready || member.state == .waiting, !member.isBarrier else { return }
         let service = service ?? member.service
         let wasReady = member.state == .ready
-        holds.set(.awaited, false)
         if wasReady, isReady, member.lane == lane, member.service == service { return }
         if wasReady { leaveLane(member) } else if isReady { leaveWaiting(member) }
         member.lane = lane
@@ -148,23 +147,11 @@ extension Schedule {
         holdBack(member)
     }
 
-    /// Puts back a member that `next` returned, and that another thread is about to push. The member is ready, and keeps its
-    /// place. If no slot would be left for it, no other member may start before the push.
-    public mutating func awaitPush(of member: ScheduleMember) {
-        guard member.state == .running else { return }
-        aging.takeBackTurn(of: member.arrival)
-        leaveRunners(member)
-        makeReady(member)
-        holds.set(.awaited, true)
-    }
-
     /// Removes a member that has ended, started or not.
     public mutating func finish(_ member: ScheduleMember) {
         switch member.state {
         case .running: leaveRunners(member)
-        case .ready:
-            leaveLane(member)
-            holds.set(.awaited, false)
+        case .ready: leaveLane(member)
         case .waiting: if !member.isBarrier { leaveWaiting(member) }
         case .new, .gone: return
         }
@@ -187,9 +174,6 @@ extension Schedule {
 extension Schedule {
     public var isSuspended: Bool { holds.contains(.suspended) }
 
-    /// Whether no member may start before a thread has pushed a member that was claimed too early.
-    @inlinable @inline(__always) public var awaitsPush: Bool { holds.contains(.awaited) }
-
     /// Whether the rate limit has no permit left.
     public var isThrottled: Bool { holds.contains(.throttled) }
 
@@ -200,8 +184,6 @@ extension Schedule {
 
         static var suspended: Holds { Holds(rawValue: 1 << 0) }
         static var throttled: Holds { Holds(rawValue: 1 << 1) }
-        /// See `awaitPush(of:)`.
-        @usableFromInline static var awaited: Holds { Holds(rawValue: 1 << 2) }
 
         mutating func set(_ hold: Holds, _ isOn: Bool) { if isOn { insert(hold) } else { remove(hold) } }
     }

@@ -54,7 +54,7 @@ struct Parts: Equatable {
     static let allFlags: [Lifecycle.Flags] = [
         .cancelled, .ready, .inInbox, .evaluating, .askAgain, .hasDependents, .hasCompletionBlock, .hasWaiters,
         .observed, .barrier, .finishAnnounced, .ranMain, .queued, .inherits, .cancelPromised, .cancelClaimed, .hasBegun,
-        .admitting, .awaited,
+        .admitting,
     ]
 
     init(_ word: Lifecycle) {

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `an operation that is drained loses the pin of the inbox only`() {
-        check({ $0.drained() }, [Row { $0.but(without: [.inInbox, .awaited]) }])
+        check({ $0.drained() }, [Row { $0.but(without: .inInbox) }])
     }
 
     // MARK: Ready
@@ -92,7 +92,7 @@ import Testing
             ])
     }
 
-    @Test func `an unready operation is pushed only if its queue awaits that`() {
+    @Test func `an unready operation is not pushed`() {
         check(
             { $0.answered(isReady: false) }, over: Self.asked,
             [
@@ -104,9 +104,7 @@ import Testing
     /// The answer of an operation that is not ready, or whose end was announced.
     private func unready(_ word: Lifecycle) -> Lifecycle.Answer {
         let next = word.but(without: [.ready, .evaluating, .finishAnnounced])
-        let finishNow = word.contains(.finishAnnounced)
-        return word.contains(.awaited) && !word.contains(.inInbox)
-            ? .push(next.but(with: .inInbox), finishNow: finishNow) : .settled(next, finishNow: finishNow)
+        return .settled(next, finishNow: word.contains(.finishAnnounced))
     }
 
     @Test func `a new priority pins an operation that waits outside the inbox, and makes an adder evaluate again`() {
@@ -392,19 +390,19 @@ import Testing
         }
     }
 
-    @Test func `a queue awaits an operation that is ready and pinned`() {
+    @Test func `a pin of a ready operation is short unless code of the user may run`() {
         let pinned = Lifecycle().but(.enqueued, with: [.ready, .evaluating])
-        #expect(pinned.awaitingPush(isPlain: true) == pinned.but(with: .awaited))
+        #expect(pinned.isPinnedBriefly(isPlain: true))
         // Code of the user may run.
-        #expect(pinned.awaitingPush(isPlain: false) == nil)
-        #expect(pinned.but(with: .observed).awaitingPush(isPlain: true) == nil)
-        #expect(pinned.but(with: [.inInbox, .observed]).awaitingPush(isPlain: false) != nil)
+        #expect(!pinned.isPinnedBriefly(isPlain: false))
+        #expect(!pinned.but(with: .observed).isPinnedBriefly(isPlain: true))
+        #expect(pinned.but(with: [.inInbox, .observed]).isPinnedBriefly(isPlain: false))
         for flag: Lifecycle.Flags in [.gated, .keyed, .unlisted, .cancelPromised] {
-            #expect(pinned.but(with: flag).awaitingPush(isPlain: true) == nil)
+            #expect(!pinned.but(with: flag).isPinnedBriefly(isPlain: true))
         }
-        #expect(pinned.but(without: .ready).awaitingPush(isPlain: true) == nil)
-        #expect(pinned.but(without: .evaluating).awaitingPush(isPlain: true) == nil)
-        #expect(pinned.but(.starting).awaitingPush(isPlain: true) == nil)
+        #expect(!pinned.but(without: .ready).isPinnedBriefly(isPlain: true))
+        #expect(!pinned.but(without: .evaluating).isPinnedBriefly(isPlain: true))
+        #expect(!pinned.but(.starting).isPinnedBriefly(isPlain: true))
     }
 
     @Test func `a claim is returned unless there was a change`() {

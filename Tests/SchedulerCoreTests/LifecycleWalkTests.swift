@@ -21,7 +21,7 @@ struct LifecycleWalk {
     enum Step: CaseIterable {
         case enter, refuse, enqueue, drain, reconsider, answer, reorder, lend, hold, release, claim, start, end, finish,
             leave
-        case cancel, startAtOnce, endAndClaim, admit, decline, awaitPush
+        case cancel, startAtOnce, endAndClaim, admit, decline
     }
 
     enum Outcome: CaseIterable {
@@ -109,7 +109,6 @@ struct LifecycleWalk {
         case .hold: return word.unfinished < 4 ? word.heldByOneMore() : nil
         case .release: return word.unfinished > 0 ? word.heldByOneLess() : nil
         case .claim: return word.claimed()
-        case .awaitPush: return word.awaitingPush(isPlain: generator.chance(50))
         case .start: return start()
         case .end: return word.ended()
         case .finish: return finish()
@@ -161,9 +160,8 @@ struct LifecycleWalk {
             outcomes.insert(.answerSettled)
             settle(finishNow)
             return next
-        case .push(let next, let finishNow):
+        case .push(let next):
             outcomes.insert(.answerPushed)
-            settle(finishNow)
             return next
         }
     }
@@ -244,7 +242,6 @@ extension LifecycleWalk {
 
     private func brokenPin(_ step: Step, from old: Lifecycle, to new: Lifecycle) -> String? {
         let isInQueue = new.phase == .enqueued
-        if new.contains(.awaited) && !new.isPinned { return "a queue awaits a push that no thread makes" }
         if old.contains(.evaluating) && !isInQueue { return "an operation left the queue while it was asked" }
         if old.isPinned && new.phase == .starting && old.phase == .enqueued { return "a pinned operation started" }
         if new.contains(.evaluating) && !isInQueue { return "an operation is asked outside a queue" }

@@ -22,8 +22,6 @@ struct NaiveQueue: Hashable {
     private(set) var limit: Int
     private(set) var isSuspended = false
     private(set) var isThrottled = false
-    /// No member may start before the awaited one changes.
-    private(set) var isAwaiting = false
     private(set) var order = Schedule.Order.firstInFirstOut
     /// The number of times that a priority may be passed over, and the number for each priority.
     private(set) var aging: Int?
@@ -57,7 +55,6 @@ struct NaiveQueue: Hashable {
     mutating func change(_ id: UInt, _ facts: Facts) {
         now += 1
         guard members.contains(where: { $0.id == id && !$0.isBarrier && !$0.isRunning }) else { return }
-        isAwaiting = false
         update(id) { [now] member in
             let isSame = (member.lane, member.service, member.isReady) == (facts.lane, facts.service, facts.isReady)
             if !isSame { member.standingSince = now }
@@ -89,13 +86,6 @@ struct NaiveQueue: Hashable {
         stop(id)
     }
 
-    mutating func awaitPush(_ id: UInt) {
-        refuse(id)
-        now += 1
-        update(id) { [now] in ($0.isReady, $0.standingSince) = (true, now) }
-        isAwaiting = true
-    }
-
     private mutating func stop(_ id: UInt) {
         update(id) { if $0.isRunning { ($0.isRunning, $0.isReady) = (false, false) } }
     }
@@ -104,11 +94,9 @@ struct NaiveQueue: Hashable {
         stop(id)
         guard members.contains(where: { $0.id == id && !$0.isBarrier }) else { return }
         update(id) { ($0.lane, $0.isReady) = (lane, false) }
-        isAwaiting = false
     }
 
     mutating func leave(_ id: UInt) {
-        if members.contains(where: { $0.id == id && $0.stands }) { isAwaiting = false }
         members.removeAll { $0.id == id }
     }
 
@@ -148,7 +136,7 @@ struct NaiveQueue: Hashable {
     var running: Int { members.count(where: \.isRunning) }
 
     private var hasRoom: Bool {
-        !isSuspended && !isThrottled && !isAwaiting && running < limit
+        !isSuspended && !isThrottled && running < limit
             && !members.contains { $0.isBarrier && $0.isRunning }
     }
 
@@ -195,7 +183,7 @@ struct NaiveQueue: Hashable {
     }
 
     var signal: QueueMachine.Signal {
-        hasRoom ? .open : members.isEmpty || isAwaiting ? .held : .busy
+        hasRoom ? .open : members.isEmpty ? .empty : .busy
     }
 
     var isBlocked: Bool { !members.isEmpty && startable.isEmpty }

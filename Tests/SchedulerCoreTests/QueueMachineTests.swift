@@ -18,7 +18,6 @@ import Testing
         var holds = false
         var offers = false
         var putsBack = false
-        var awaitsPushes = false
     }
 
     static let scopes = [
@@ -37,9 +36,6 @@ import Testing
             name: "last in, first out", lanes: [.low, .normal], limits: [1],
             orders: [.firstInFirstOut, .lastInFirstOut]),
         Scope(name: "turns of keys", limits: [1, 2], offers: true, putsBack: true),
-        Scope(
-            name: "awaited pushes", kinds: [.operation, .barrier], lanes: [.normal, .high], limits: [1, 2],
-            awaitsPushes: true),
         Scope(name: "aging", lanes: [.low, .normal], limits: [3], agings: [nil, 1, 2]),
     ]
 
@@ -111,9 +107,6 @@ import Testing
         case ..<80: return .leave(running.isEmpty ? id : generator.pick(running))
         case ..<84: return .leave(id)
         case ..<86: return running.isEmpty ? .look(0b11111) : .refuse(generator.pick(running))
-        case ..<88:
-            let operations = naive.members.filter { $0.isRunning && !$0.isBarrier }.map(\.id)
-            return operations.isEmpty ? .look(0b11111) : .awaitPush(generator.pick(operations))
         case ..<91: return running.isEmpty ? .look(0b11111) : .putBack(generator.pick(running), lane)
         case ..<93: return .offer(id)
         case ..<95: return .setLimit(generator.below(6))
@@ -145,7 +138,6 @@ extension QueueMachineTests.Scope {
             if !member.isBarrier || member.isRunning { steps.append(.leave(member.id)) }
             if member.isRunning { steps.append(.refuse(member.id)) }
             if member.isRunning, putsBack { steps.append(.putBack(member.id, lanes[0])) }
-            if member.isRunning, awaitsPushes, !member.isBarrier { steps.append(.awaitPush(member.id)) }
             if offers { steps.append(.offer(member.id)) }
             for lane in lanes {
                 for service in services {

@@ -7,7 +7,6 @@ enum QueueStep: Hashable {
     case offer(UInt)
     case look(UInt8)
     case refuse(UInt)
-    case awaitPush(UInt)
     case putBack(UInt, PriorityLane)
     case leave(UInt)
     case setLimit(Int)
@@ -78,9 +77,6 @@ struct QueuePair {
         case .refuse(let id):
             handle(.refuse(reference(id)))
             naive.refuse(id)
-        case .awaitPush(let id):
-            handle(.awaitPush(reference(id)))
-            naive.awaitPush(id)
         case .putBack(let id, let lane):
             handle(.putBack(reference(id), lane: lane))
             naive.putBack(id, lane: lane)
@@ -112,7 +108,7 @@ struct QueuePair {
         actions = machine.handle(event)
         // The thread that adds or looks calls workers itself.
         switch event {
-        case .arrive, .look, .refuse, .awaitPush: break
+        case .arrive, .look, .refuse: break
         default: precondition(actions.opens || startable.isSuperset(of: machine.startable), "opens after \(event)")
         }
         // The two actions of an empty queue are due exactly when it stops or begins to be empty.
@@ -156,7 +152,7 @@ struct QueuePair {
 extension Schedule {
     fileprivate func shape(_ name: (ScheduleMember) -> Int) -> [Int] {
         var numbers = [width, order == .firstInFirstOut ? 1 : 0]
-        numbers += [isSuspended, isThrottled, awaitsPush].map { $0 ? 1 : 0 }
+        numbers += [isSuspended, isThrottled].map { $0 ? 1 : 0 }
         numbers += aging.isOn ? aging.counts : []
         var last: ScheduleMember?
         forEach { if $0.arrival == aging.lastTurn?.arrival { last = $0 } }

@@ -38,10 +38,7 @@ extension Operation {
                 if let gatedQueue { Self.settledGated(id, next, gatedQueue) }
                 if finishNow { finishOrReconsider() }
                 return
-            case .push(_, let finishNow):
-                pushReady(into: queue)
-                if finishNow { finishOrReconsider() }
-                return
+            case .push: return pushReady(into: queue)
             }
         }
     }
@@ -62,9 +59,7 @@ extension Operation {
             notifyGatesOfChange()
             askWhetherReady()
         case .settled(_, let finishNow): if finishNow { finishOrReconsider() }
-        case .push(_, let finishNow):
-            pushReady(into: queue)
-            if finishNow { finishOrReconsider() }
+        case .push: pushReady(into: queue)
         }
     }
 

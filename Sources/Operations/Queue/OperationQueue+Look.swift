@@ -40,6 +40,8 @@ extension OperationQueue {
         var claim: Claim?
         /// The levels whose workers could start other operations.
         var more = ServiceLevels()
+        /// Whether the thread found no operation because another thread is about to push the next one.
+        var isBlockedByPin = false
     }
 
     /// Looks for the next operation that may start on this thread, and claims it.
@@ -73,20 +75,27 @@ extension OperationQueue {
                 let missesStart = look.claim == nil && state.machine.schedule.hasStartable
                 return (look, missesStart && !state.policies.areCurrent(reading))
             }
-            guard isOutdated else { return look }
+            if look.isBlockedByPin {
+                // The pin is short, and no other operation may start before its end.
+                Processor.yield()
+            } else if !isOutdated {
+                return look
+            }
         }
     }
 
     @inline(__always)
     func look(into state: inout State, for services: Schedule.Services, by reading: PolicyReading? = nil) -> Look {
-        let claim = claim(from: &state, for: services, by: reading)
+        var isBlockedByPin = false
+        let claim = claim(from: &state, for: services, by: reading, &isBlockedByPin)
         if claim == nil { watchForStall(&state) }
-        return Look(claim: claim, more: startableLevels(&state))
+        return Look(claim: claim, more: startableLevels(&state), isBlockedByPin: isBlockedByPin)
     }
 
     @inline(__always)
     private func claim(
-        from state: inout State, for services: Schedule.Services, by reading: PolicyReading?
+        from state: inout State, for services: Schedule.Services, by reading: PolicyReading?,
+        _ isBlockedByPin: inout Bool
     ) -> Claim? {
         while state.policies.isEmpty || state.policiesPermitStart(at: reading),
             let member = state.handle(.look(services))
@@ -102,7 +111,9 @@ extension OperationQueue {
             }
             switch refuse(member, in: &state) {
             case .lookOn: continue
-            case .stop: return nil
+            case .stop:
+                isBlockedByPin = true
+                return nil
             case .cancel(let claim): return claim
             }
         }
@@ -111,7 +122,7 @@ extension OperationQueue {
 
     private enum Refusal {
         case lookOn
-        /// The queue starts nothing before another thread has pushed the member.
+        /// The queue starts nothing before another thread has pushed the member, which is soon.
         case stop
         /// This thread has got the promised call of `cancel()`.
         case cancel(Claim)
@@ -128,18 +139,19 @@ extension OperationQueue {
     }
 
     /// Puts back a member that could not be claimed. A dependency was added after the operation became ready (rule D2), or the
-    /// operation is pinned, and another thread is about to push it. If such an operation needs the last free slot, no operation
-    /// that was added later may start before it.
+    /// operation is pinned, and another thread is about to push it. If such an operation needs the last free slot, it keeps its
+    /// place: no operation that was added later may start before it.
     @inline(never)
     private func refuse(_ member: MemberReference, in state: inout State) -> Refusal {
         let operation = Self.operation(member)
         return operation._withUnsafeGuaranteedRef { object in
-            if !state.hasSecondSlot, object.word.update({ $0.awaitingPush(isPlain: object.isPlainBlock) }) != nil {
-                state.handle(.awaitPush(member))
+            let lifecycle = object.word.lifecycle
+            let isLast = !state.hasSecondSlot
+            state.handle(.refuse(member))
+            if isLast, lifecycle.isPinnedBriefly(isPlain: object.isPlainBlock) {
+                arrive(object, lifecycle, mayStart: true, in: &state)
                 return .stop
             }
-            state.handle(.refuse(member))
-            let lifecycle = object.word.lifecycle
             if state.policies.concern(lifecycle) { state.notePoliciesNotClaimed(object, lifecycle) }
             return object.word.update { $0.cancelClaimed() } == nil
                 ? .lookOn : .cancel(Claim(operation, isToCancel: true))

@@ -24,12 +24,12 @@ extension OperationQueue {
     @inline(never)
     private final func step(for level: ServiceLevel) {
         // If a bit is set later, the thread that sets it looks into the inbox afterward.
-        if signal.isHeld { return takeInWhileHeld() }
+        if signal.isEmpty { return takeInWhileEmpty() }
         if !thisThreadLooksSoon, signal.claimCallForSlot(level) { callWorker(level) }
     }
 
-    /// Takes an operation into a queue that could start nothing. The operation may be the one that the queue awaited.
-    private func takeInWhileHeld() {
+    /// Takes an operation into an empty queue that could start nothing.
+    private func takeInWhileEmpty() {
         withState { state in
             watchForStall(&state)
             state.opens = true

@@ -137,7 +137,7 @@ extension OperationQueue {
     }
 
     @inline(__always)
-    private final func arrive(
+    final func arrive(
         _ operation: Operation, _ lifecycle: Lifecycle, mayStart: Bool, in state: inout State
     ) {
         let actions = state.machine.handle(
@@ -223,7 +223,7 @@ extension OperationQueue {
     @inline(__always)
     private final func publish(_ state: inout State) -> Bool {
         let present = state.machine.signal
-        return signal.publish(isBusy: present == .busy, isHeld: present == .held)
+        return signal.publish(isBusy: present == .busy, isEmpty: present == .empty)
     }
 
     @inline(never)

@@ -8,10 +8,10 @@ import Synchronization
 /// | `calling`, own    | does nothing: a worker of that level was called and will look                    |
 /// | `busy`            | calls none: the thread that frees a slot, or resumes the queue, looks            |
 /// | `attended`        | does nothing: a worker runs tiny operations and looks after each (`Pace`)        |
-/// | `held`            | takes the lock: the queue may start nothing, and is empty or awaits a push       |
+/// | `empty`           | takes the lock: the queue may start nothing, and has no member                   |
 ///
 /// There is one bit `calling` for each service level. Callers set it, and the called worker clears it before it looks. A
-/// thread that looks calls a worker of each other level that has an operation to start. `busy` and `held` change only under
+/// thread that looks calls a worker of each other level that has an operation to start. `busy` and `empty` change only under
 /// the queue's lock. The thread that clears or exchanges them looks into the inbox once more. The attending worker sets
 /// `attended`. The thread that clears it looks, or calls another worker.
 struct Signal: ~Copyable, Sendable {
@@ -19,18 +19,18 @@ struct Signal: ~Copyable, Sendable {
 
     private static func calling(_ level: ServiceLevel) -> UInt8 { 1 << UInt8(level.rawValue) }
     private static var busy: UInt8 { 0b0010_0000 }
-    private static var held: UInt8 { 0b0100_0000 }
+    private static var empty: UInt8 { 0b0100_0000 }
     private static var attended: UInt8 { 0b1000_0000 }
-    private static var underLock: UInt8 { busy | held }
+    private static var underLock: UInt8 { busy | empty }
 
     /// Whether a push of work of a level may need a step: a call of a worker, or the lock.
     @inline(__always)
     func needsStep(for level: ServiceLevel) -> Bool {
         let old = bits.load(ordering: .sequentiallyConsistent)
-        return old & Self.held != 0 || old & (Self.busy | Self.attended | Self.calling(level)) == 0
+        return old & Self.empty != 0 || old & (Self.busy | Self.attended | Self.calling(level)) == 0
     }
 
-    var isHeld: Bool { bits.load(ordering: .relaxed) & Self.held != 0 }
+    var isEmpty: Bool { bits.load(ordering: .relaxed) & Self.empty != 0 }
 
     /// Claims the call of a worker for work that needs a free slot. False: a worker was called or attends, or no slot is free.
     func claimCallForSlot(_ level: ServiceLevel) -> Bool { setCalling(level, unless: Self.underLock | Self.attended) }
@@ -95,8 +95,8 @@ struct Signal: ~Copyable, Sendable {
     func isCalling(_ level: ServiceLevel) -> Bool { bits.load(ordering: .relaxed) & Self.calling(level) != 0 }
 
     /// Publishes the state of the schedule, under the queue's lock. True: the state has changed.
-    func publish(isBusy: Bool, isHeld: Bool) -> Bool {
-        let wanted = (isBusy ? Self.busy : 0) | (isHeld ? Self.held : 0)
+    func publish(isBusy: Bool, isEmpty: Bool) -> Bool {
+        let wanted = (isBusy ? Self.busy : 0) | (isEmpty ? Self.empty : 0)
         let old = bits.load(ordering: .relaxed)
         guard old & Self.underLock != wanted else { return false }
         if wanted != 0 {

@@ -64,17 +64,24 @@ import Testing
         #expect(asking.journal.entries == [1, 0])
     }
 
-    @Test func `a serial queue awaits the push of its first operation, and then calls a worker`() {
-        let pinned = Pinned(width: 1)
-        #expect(pinned.journal.entries.isEmpty)
-        pinned.push()
-        #expect(pinned.journal.entries == [0, 1])
+    /// The thread that looks gives its processor away until the push.
+    @Test func `a serial queue starts no operation before the first one, which another thread is about to push`() {
+        for _ in 0..<20 {
+            let pinned = Pinned(width: 1)
+            let looking = pinned.look()
+            pinned.push()
+            looking.join()
+            pinned.look().join()
+            #expect(pinned.journal.entries == [0, 1])
+        }
     }
 
     @Test func `an operation of a parallel queue starts before the push of the first one`() {
         let pinned = Pinned(width: 2)
+        pinned.look().join()
         #expect(pinned.journal.entries == [1])
         pinned.push()
+        pinned.look().join()
         #expect(pinned.journal.entries == [1, 0])
     }
 
@@ -153,8 +160,7 @@ private struct Asking {
     }
 }
 
-/// Two ready blocks in a queue, of which the first is pinned. The test is the thread that has pinned it. The executor has run
-/// everything that may start before the push.
+/// Two ready blocks in a queue, of which the first is pinned. The test is the thread that has pinned it.
 private struct Pinned {
     let journal = Journal<Int>()
     private let executor = ManualExecutor()
@@ -172,13 +178,12 @@ private struct Pinned {
         queue.takeIn()
         #expect(first.word.update { $0.repinned() } != nil)
         queue.isSuspended = false
-        executor.runUntilIdle()
     }
 
-    func push() {
-        queue.push(first, last: nil)
-        executor.runUntilIdle()
-    }
+    /// Another thread runs everything that may start.
+    func look() -> TestThread { TestThread { [executor] in executor.runUntilIdle() } }
+
+    func push() { queue.push(first, last: nil) }
 }
 
 private class Numbered: Operation, @unchecked Sendable {
