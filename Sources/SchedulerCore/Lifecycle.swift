@@ -41,6 +41,17 @@ public struct Lifecycle: RawRepresentable, Equatable, Sendable {
 
 // MARK: - Parts of the word
 
+/// | bits  | part                                        |
+/// |-------|---------------------------------------------|
+/// | 0–2   | `phase`                                     |
+/// | 3–14  | flags by which transitions decide           |
+/// | 15–25 | flags of the parts that the operation has   |
+/// | 26–28 | `priority`, as set                          |
+/// | 29–31 | `effectivePriority`, as scheduled           |
+/// | 32–56 | `unfinished`                                |
+/// | 57–59 | `serviceIndex`                              |
+/// | 60    | free                                        |
+/// | 61–63 | `lentPriority`                              |
 extension Lifecycle {
     @frozen
     public enum Phase: UInt8, Sendable, CaseIterable {
@@ -51,54 +62,58 @@ extension Lifecycle {
     public struct Flags: OptionSet, Sendable {
         public let rawValue: UInt64
         @inlinable @inline(__always) public init(rawValue: UInt64) { self.rawValue = rawValue }
+        @inlinable @inline(__always) init(bit: UInt64) { self.init(rawValue: 1 << bit) }
 
-        @inlinable @inline(__always) public static var cancelled: Flags { Flags(rawValue: 1 << 3) }
+        // By these, transitions decide.
+
+        @inlinable @inline(__always) public static var cancelled: Flags { Flags(bit: 3) }
+        /// The queue will cancel the operation. The operation does not start until a thread has called `cancel()`.
+        @inlinable @inline(__always) public static var cancelPromised: Flags { Flags(bit: 4) }
+        /// A thread has claimed the promised call of `cancel()`.
+        @inlinable @inline(__always) public static var cancelClaimed: Flags { Flags(bit: 5) }
         /// The queue may start the operation: `isReady` was true at the last evaluation.
-        @inlinable @inline(__always) public static var ready: Flags { Flags(rawValue: 1 << 4) }
+        @inlinable @inline(__always) public static var ready: Flags { Flags(bit: 6) }
         /// The operation is, or is about to be, in its queue's inbox.
-        @inlinable @inline(__always) public static var inInbox: Flags { Flags(rawValue: 1 << 5) }
+        @inlinable @inline(__always) public static var inInbox: Flags { Flags(bit: 7) }
         /// One thread evaluates `isReady`. Another thread that causes a change meanwhile sets `askAgain`.
-        @inlinable @inline(__always) public static var evaluating: Flags { Flags(rawValue: 1 << 6) }
-        @inlinable @inline(__always) public static var askAgain: Flags { Flags(rawValue: 1 << 7) }
-        /// Other operations depend on this operation.
-        @inlinable @inline(__always) public static var hasDependents: Flags { Flags(rawValue: 1 << 8) }
-        @inlinable @inline(__always) public static var hasCompletionBlock: Flags { Flags(rawValue: 1 << 9) }
-        @inlinable @inline(__always) public static var hasWaiters: Flags { Flags(rawValue: 1 << 10) }
-        /// At least one property has an observer.
-        @inlinable @inline(__always) public static var observed: Flags { Flags(rawValue: 1 << 11) }
-        @inlinable @inline(__always) public static var barrier: Flags { Flags(rawValue: 1 << 12) }
-        /// Gates, besides dependencies, may hold the operation back. A thread checks them just before the start: see
-        /// `Admit.swift`.
-        @inlinable @inline(__always) public static var gated: Flags { Flags(rawValue: 1 << 26) }
-        /// The operation has reported a failure.
-        @inlinable @inline(__always) public static var hasFailed: Flags { Flags(rawValue: 1 << 30) }
+        @inlinable @inline(__always) public static var evaluating: Flags { Flags(bit: 8) }
+        @inlinable @inline(__always) public static var askAgain: Flags { Flags(bit: 9) }
         /// A thread has claimed the operation and has not started it. Dependencies still hold the operation back. Another
         /// thread that announces the end leaves the finish to the claiming thread.
-        @inlinable @inline(__always) public static var admitting: Flags { Flags(rawValue: 1 << 29) }
+        @inlinable @inline(__always) public static var admitting: Flags { Flags(bit: 10) }
+        /// The end was announced while another thread added, evaluated or admitted the operation.
+        @inlinable @inline(__always) public static var finishAnnounced: Flags { Flags(bit: 11) }
+        /// Gates, besides dependencies, may hold the operation back. A thread checks them just before the start: see
+        /// `Admit.swift`.
+        @inlinable @inline(__always) public static var gated: Flags { Flags(bit: 12) }
+        /// The work has begun: the operation has released its slot at least once while it executed.
+        @inlinable @inline(__always) public static var hasBegun: Flags { Flags(bit: 13) }
+        /// The effective priority is at least `lentPriority`, because of the queue's policy or of a task that awaits the value.
+        @inlinable @inline(__always) public static var inherits: Flags { Flags(bit: 14) }
+
+        // One for each optional part. The thread that adds, starts or finishes the operation handles the part.
+
+        /// Other operations depend on this operation.
+        @inlinable @inline(__always) public static var hasDependents: Flags { Flags(bit: 15) }
+        @inlinable @inline(__always) public static var hasCompletionBlock: Flags { Flags(bit: 16) }
+        @inlinable @inline(__always) public static var hasWaiters: Flags { Flags(bit: 17) }
+        /// At least one property has an observer.
+        @inlinable @inline(__always) public static var observed: Flags { Flags(bit: 18) }
+        /// The operation has reported a failure.
+        @inlinable @inline(__always) public static var hasFailed: Flags { Flags(bit: 19) }
+        /// The operation finished through `main()`, so a queue's progress counts it.
+        @inlinable @inline(__always) public static var ranMain: Flags { Flags(bit: 20) }
+        /// The operation was added to a queue, which holds the operation until it has left.
+        @inlinable @inline(__always) public static var queued: Flags { Flags(bit: 21) }
+        @inlinable @inline(__always) public static var barrier: Flags { Flags(bit: 22) }
+        /// Not an operation for users: a barrier, or a job of a task. Not counted, listed, or cancelled.
+        @inlinable @inline(__always) public static var unlisted: Flags { Flags(bit: 23) }
         /// The operation has a place of a bounded queue, and frees the place when it has left.
-        @inlinable @inline(__always) public static var bounded: Flags { Flags(rawValue: 1 << 27) }
+        @inlinable @inline(__always) public static var bounded: Flags { Flags(bit: 24) }
         /// The operation has a key, and starts only with the turn of the key.
-        @inlinable @inline(__always) public static var keyed: Flags { Flags(rawValue: 1 << 28) }
+        @inlinable @inline(__always) public static var keyed: Flags { Flags(bit: 25) }
         /// The flags of operations that policies of a queue concern.
         @inlinable @inline(__always) public static var policies: Flags { [.gated, .bounded, .keyed] }
-        /// Not an operation for users: a barrier, or a job of a task. Not counted, listed, or cancelled.
-        @inlinable @inline(__always) public static var unlisted: Flags { Flags(rawValue: 1 << 25) }
-        /// The end was announced while another thread added, evaluated or admitted the operation.
-        @inlinable @inline(__always) public static var finishAnnounced: Flags { Flags(rawValue: 1 << 13) }
-        /// The operation finished through `main()`, so a queue's progress counts it.
-        @inlinable @inline(__always) public static var ranMain: Flags { Flags(rawValue: 1 << 14) }
-        /// The operation was added to a queue, which holds the operation until it has left.
-        @inlinable @inline(__always) public static var queued: Flags { Flags(rawValue: 1 << 15) }
-        /// The effective priority is at least `lentPriority`, because of the queue's policy or of a task that awaits the value.
-        @inlinable @inline(__always) public static var inherits: Flags { Flags(rawValue: 1 << 31) }
-        /// The queue will cancel the operation. The operation does not start until a thread has called `cancel()`.
-        @inlinable @inline(__always) public static var cancelPromised: Flags { Flags(rawValue: 1 << 60) }
-        /// A thread has claimed the promised call of `cancel()`.
-        @inlinable @inline(__always) public static var cancelClaimed: Flags { Flags(rawValue: 1 << 59) }
-        /// The work has begun: the operation has released its slot at least once while it executed.
-        @inlinable @inline(__always) public static var hasBegun: Flags { Flags(rawValue: 1 << 58) }
-        /// The queue has found the operation ready and pinned, and starts no other one before a thread pushes this one.
-        @inlinable @inline(__always) public static var awaited: Flags { Flags(rawValue: 1 << 57) }
     }
 
     @inlinable @inline(__always)
@@ -128,23 +143,23 @@ extension Lifecycle {
     /// The priority that the program has set.
     @inlinable @inline(__always)
     public var priority: PriorityLane {
-        get { unsafeBitCast(UInt8(truncatingIfNeeded: rawValue >> 16 & 0b111), to: PriorityLane.self) }
-        set { rawValue = rawValue & ~(0b111 << 16) | UInt64(newValue.rawValue) << 16 }
+        get { unsafeBitCast(UInt8(truncatingIfNeeded: rawValue >> 26 & 0b111), to: PriorityLane.self) }
+        set { rawValue = rawValue & ~(0b111 << 26) | UInt64(newValue.rawValue) << 26 }
     }
 
     /// The priority by which the queue schedules the operation: the last value of `queuePriority`, overridden or not. With
     /// `inherits`, the higher of that value and `lentPriority`.
     @inlinable @inline(__always)
     public var effectivePriority: PriorityLane {
-        get { unsafeBitCast(UInt8(truncatingIfNeeded: rawValue >> 19 & 0b111), to: PriorityLane.self) }
-        set { rawValue = rawValue & ~(0b111 << 19) | UInt64(newValue.rawValue) << 19 }
+        get { unsafeBitCast(UInt8(truncatingIfNeeded: rawValue >> 29 & 0b111), to: PriorityLane.self) }
+        set { rawValue = rawValue & ~(0b111 << 29) | UInt64(newValue.rawValue) << 29 }
     }
 
     /// The quality of service as an index; 0 if never set.
     @inlinable @inline(__always)
     public var serviceIndex: UInt8 {
-        get { UInt8(truncatingIfNeeded: rawValue >> 22 & 0b111) }
-        set { rawValue = rawValue & ~(0b111 << 22) | UInt64(newValue & 0b111) << 22 }
+        get { UInt8(truncatingIfNeeded: rawValue >> 57 & 0b111) }
+        set { rawValue = rawValue & ~(0b111 << 57) | UInt64(newValue & 0b111) << 57 }
     }
 
     /// The number of dependencies that hold the operation back; less than 2²⁵.
