@@ -1,5 +1,7 @@
 # Functions of the session scripts. A script sources this file in its working folder. $passed and $failed count the checks.
 passed=0 failed=0
+# Marks are ASCII in the C locale.
+export LC_ALL=C.UTF-8
 
 # check NAME COMMAND...: the command must succeed.
 check() {

@@ -34,7 +34,7 @@ public final class OutputSpool: Sendable {
     var hasLostOutput: Bool { state.withLock(\.isLost) }
 
     /// Whether the command wrote nothing.
-    var isEmpty: Bool { state.withLock { $0.fileCount + $0.memory.count == 0 } }
+    public var isEmpty: Bool { state.withLock { $0.fileCount + $0.memory.count == 0 } }
 
     /// Adds output. Only one thread adds, and no thread adds after the end of the command.
     func append(_ bytes: UnsafeRawBufferPointer) {

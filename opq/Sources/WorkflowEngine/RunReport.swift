@@ -13,21 +13,25 @@ public struct RunReport: Sendable {
 
     private let detail: Detail
     private let isColoured: Bool
+    private let isASCII: Bool
     private let name: String?
 
     /// Creates a report with the given amount of detail, with or without terminal colors.
     ///
-    /// - Parameter name: The name of the workflow, which the summary begins with.
-    public init(detail: Detail = .normal, isColoured: Bool = false, name: String? = nil) {
+    /// - Parameters:
+    ///   - isASCII: Whether the marks are characters of ASCII.
+    ///   - name: The name of the workflow, which the summary begins with.
+    public init(detail: Detail = .normal, isColoured: Bool = false, isASCII: Bool = false, name: String? = nil) {
         self.detail = detail
         self.isColoured = isColoured
+        self.isASCII = isASCII
         self.name = name
     }
 
     /// Returns the line for an operation that starts. `nil` if the report contains no such line.
     public func line(forStartOf operation: PlannedOperation) -> String? {
         guard detail == .verbose else { return nil }
-        return coloured("› \(operation.name.visible)  \(operation.command.visibleLines)", .dim)
+        return coloured("\(mark("›", ">")) \(operation.name.visible)  \(operation.command.visibleLines)", .dim)
     }
 
     /// Returns the line for an operation that ended. `nil` if the report contains no such line.
@@ -36,22 +40,30 @@ public struct RunReport: Sendable {
         switch conclusion.outcome {
         case .succeeded:
             guard detail != .quiet else { return nil }
-            return coloured("✓", .green) + " \(name)" + (conclusion.duration.map { "  \($0.seconds)" } ?? "")
+            return coloured(mark("✓", "ok"), .green) + " \(name)"
+                + (conclusion.duration.map { "  \($0.seconds)" } ?? "")
         case .upToDate, .unneeded:
             return detail == .verbose
                 ? coloured("= \(name)  \(conclusion.outcome == .upToDate ? "up to date" : "not needed")", .dim) : nil
         case .failed(let failure):
             let tolerated = conclusion.isTolerated ? " (may fail)" : ""
-            return coloured("✗", conclusion.isTolerated ? .yellow : .red)
+            return coloured(mark("✗", "FAILED"), conclusion.isTolerated ? .yellow : .red)
                 + " \(name)  \(Self.text(of: failure).visible)\(tolerated)"
         case .skipped(let reason):
             guard detail != .quiet else { return nil }
-            return coloured("–", .yellow) + " \(name)  skipped: \(reason.visible)"
+            return coloured(mark("–", "-"), .yellow) + " \(name)  skipped: \(reason.visible)"
         case .cancelled:
             guard conclusion.duration != nil && detail != .quiet || detail == .verbose else { return nil }
-            return coloured("–", .yellow) + " \(name)  cancelled"
+            return coloured(mark("–", "-"), .yellow) + " \(name)  cancelled"
         }
     }
+
+    /// Returns the line for the successes of a family.
+    public func line(forFamily name: String, successes: Int, time: Duration) -> String {
+        coloured(mark("✓", "ok"), .green) + " \(name.visible) (\(successes))  \(time.seconds)"
+    }
+
+    private func mark(_ text: String, _ ascii: String) -> String { isASCII ? ascii : text }
 
     /// Whether the report shows the output of an operation.
     public func showsOutput(of conclusion: Conclusion) -> Bool {

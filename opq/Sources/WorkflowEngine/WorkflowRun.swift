@@ -64,13 +64,6 @@ public final class WorkflowRun: Sendable {
     private let shell: CommandShell
     private var watch: ProcessWatch { shell.watch }
 
-    /// Returns an object that observes the progress of the run until the object is released.
-    ///
-    /// - Parameter changed: A function that is called after each change, on the thread that made the change.
-    public func progress(changed: @escaping @Sendable (RunProgress) -> Void) -> RunProgress {
-        RunProgress(of: operations, changed: changed)
-    }
-
     /// Records the operations of the run in `trace`. Call this method before ``run()``.
     public func record(in trace: OperationTimeline) {
         for (operation, planned) in zip(operations, plan.operations) { trace.record(operation, asIn: planned.queue) }

@@ -10,7 +10,11 @@ final class Interruption: Sendable {
     private let run: WorkflowRun
     /// A function that announces the cancellation. The thread of the signals calls it, so it must not block.
     private let announce: @Sendable () -> Void
+    /// A function that draws the terminal again. The argument is whether this process was continued after a stop.
+    private let redraw: @Sendable (_ isContinued: Bool) -> Void
     private let received = Atomic<Int32>(0)
+    /// Signals that change the terminal. Both are ignored by default, so they arrive only because they are blocked.
+    private static let terminalSignals = [SIGWINCH, SIGCONT]
 
     /// The first signal that ended the run. `nil` if none has arrived.
     var signal: Int32? {
@@ -29,16 +33,20 @@ final class Interruption: Sendable {
     private static var handled: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for signal in SignalPolicy.signals where !isIgnored(signal) { sigaddset(&set, signal) }
+        for signal in SignalPolicy.signals + terminalSignals where !isIgnored(signal) { sigaddset(&set, signal) }
         return set
     }
 
     /// Starts the thread that handles the signals.
     ///
     /// - Throws: `RunFailure` if the system can start no thread.
-    init(of run: WorkflowRun, announce: @escaping @Sendable () -> Void) throws {
+    init(
+        of run: WorkflowRun, announce: @escaping @Sendable () -> Void,
+        redraw: @escaping @Sendable (_ isContinued: Bool) -> Void
+    ) throws {
         self.run = run
         self.announce = announce
+        self.redraw = redraw
         guard startThread(named: "opq-signals", { self.wait() }) else { throw RunFailure.noThread }
     }
 
@@ -48,6 +56,10 @@ final class Interruption: Sendable {
         while true {
             var signal: Int32 = 0
             guard sigwait(&set, &signal) == 0 else { continue }
+            if Self.terminalSignals.contains(signal) {
+                redraw(signal == SIGCONT)
+                continue
+            }
             let reaction = policy.receive(signal, at: .now)
             received.store(policy.first ?? 0, ordering: .sequentiallyConsistent)
             switch reaction {
@@ -68,6 +80,7 @@ final class Interruption: Sendable {
         // The system's default action decides whether a shell can continue this process.
         takeDefault(of: SIGTSTP)
         Interruption.block()
+        redraw(true)
         run.resume()
     }
 }

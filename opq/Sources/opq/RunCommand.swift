@@ -165,7 +165,10 @@ struct RunCommand: ParsableCommand {
         if dryRun { return try printCommands(of: plan, resumes: resumes, escaped: isTerminal) }
         let isColoured = isTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
         let detail: RunReport.Detail = quiet ? .quiet : verbose ? .verbose : .normal
-        let printer = RunPrinter(report: RunReport(detail: detail, isColoured: isColoured, name: plan.name))
+        let isASCII = LocaleCharacters.isASCII { name in getenv(name).map { String(cString: $0) } }
+        let printer = RunPrinter(
+            report: RunReport(detail: detail, isColoured: isColoured, isASCII: isASCII, name: plan.name),
+            fold: isTerminal && detail == .normal ? SuccessFold(of: plan) : nil)
         // Without this, `SIGPIPE` would end opq when a reader such as `head` exits, and the commands would continue to run.
         signal(SIGPIPE, SIG_IGN)
         // If `SIGCHLD` is inherited as ignored, the system discards the exit statuses of commands.
@@ -184,26 +187,38 @@ struct RunCommand: ParsableCommand {
         options.fileBytes =
             store == nil ? [] : (try? Array(Data(contentsOf: URL(fileURLWithPath: workflow.file)))) ?? []
         if resumes, let note = store?.noteForResume(options.fileBytes) { print("opq: \(note)", to: &standardError) }
-        options.reportsStarts = detail == .verbose
+        let isDrawn = isTerminal && detail != .quiet
+        options.reportsStarts = detail == .verbose || isDrawn
         options.adoptsOrphans = true
+        var display: Display?
+        if isDrawn {
+            let progress = RunProgress(of: plan, jobs: jobs?.value, durations: store?.durations(of: plan) ?? [])
+            display = Display(progress, on: printer, isASCII: isASCII, isColoured: isColoured)
+        }
         let run: WorkflowRun
         let interruption: Interruption
         do {
-            run = try WorkflowRun(plan, options: options) { event in
+            run = try WorkflowRun(plan, options: options) { [display] event in
                 outputs.note(event)
-                return printer.print(event)
+                let isPrinted = printer.print(event)
+                display?.note(event)
+                return isPrinted
             }
-            interruption = try Interruption(of: run) { printer.announceCancellation() }
+            interruption = try Interruption(
+                of: run, announce: { printer.announceCancellation() },
+                redraw: { [display] isContinued in
+                    if isContinued { display?.continued() } else { display?.changed() }
+                })
         } catch {
+            display?.end()
             files.trace?.abandon()
             files.report?.abandon()
             throw failure("cannot run: \(error)")
         }
         let recording = OperationTimeline(limit: plan.operations.count)
         if files.trace != nil || files.report != nil { run.record(in: recording) }
-        let status = isTerminal && detail != .quiet ? StatusLine(of: run, on: printer) : nil
         let result = run.run()
-        status?.end()
+        display?.end()
         let commands = plan.operations.map(\.command)
         for line in printer.report.failures(of: result, commands: commands, outputs: outputs.byName) {
             _ = printer.print(line)

@@ -4,28 +4,36 @@ import Synchronization
 import WorkflowEngine
 
 /// A printer for the events of a run. The line and the output of an operation are printed together. On a terminal, the last
-/// line shows the status.
+/// lines show the progress.
 final class RunPrinter: Sendable {
     /// The report that produces the texts.
     let report: RunReport
     private let screen = Mutex(Screen())
     private let notes = OperationQueue()
+    private let fold: Mutex<SuccessFold?>
 
     /// Creates a printer for a report.
-    init(report: RunReport) { self.report = report }
+    ///
+    /// - Parameter fold: The decisions about lines of successes. `nil` if each has a line of its own.
+    init(report: RunReport, fold: SuccessFold? = nil) {
+        self.report = report
+        self.fold = Mutex(fold)
+    }
 
     /// Prints an event.
     ///
     /// - Returns: Whether standard output still accepts data.
     func print(_ event: RunEvent) -> Bool {
-        onScreen { screen in
+        let folded = fold(event)
+        return onScreen { screen in
             switch event {
             case .started(let operation):
                 return screen.put(line: report.line(forStartOf: operation))
             case .ended(let conclusion, let spool):
-                guard screen.put(line: report.line(for: conclusion)) else { return false }
-                guard let spool, report.showsOutput(of: conclusion) else { return true }
-                return screen.put(spool)
+                let (showsOwn, family) = folded
+                guard !showsOwn || screen.put(line: report.line(for: conclusion)) else { return false }
+                if let spool, report.showsOutput(of: conclusion), !screen.put(spool) { return false }
+                return screen.put(line: family)
             case .explained(let operation, let reason):
                 return screen.put(line: "\(operation.name.visible): \(reason.visible)")
             case .retrying(let operation, let text):
@@ -34,6 +42,25 @@ final class RunPrinter: Sendable {
                 screen.put(note: "opq: waiting: \(text)")
                 return true
             }
+        }
+    }
+
+    /// Returns whether an operation that ended has a line of its own, and the line of its family.
+    private func fold(_ event: RunEvent) -> (showsOwn: Bool, family: String?) {
+        fold.withLock { fold in
+            switch event {
+            case .started(let operation): fold?.started(operation.name, at: .now)
+            case .ended(let conclusion, let spool):
+                let hasOutput = spool.map { !$0.isEmpty && report.showsOutput(of: conclusion) } ?? false
+                switch fold?.ended(conclusion, hasOutput: hasOutput, at: .now) ?? .own {
+                case .own: break
+                case .none: return (false, nil)
+                case .familyEnds(let name, let successes, let time, let showsOwn):
+                    return (showsOwn, report.line(forFamily: name, successes: successes, time: time))
+                }
+            case .short, .explained, .retrying: break
+            }
+            return (true, nil)
         }
     }
 
@@ -55,45 +82,56 @@ final class RunPrinter: Sendable {
     /// The error number of the first failed write to standard output. `nil` if no write failed.
     var failure: Int32? { screen.withLock(\.failure) }
 
-    /// Replaces the status line. `nil` removes the line.
-    func show(_ status: String?) {
-        _ = onScreen { screen in
-            if screen.status != status {
-                screen.clear()
-                screen.status = status
-            }
+    /// Replaces the lines at the bottom of the terminal. An empty list removes them.
+    func show(_ lines: [String]) {
+        _ = screen.withLock { screen in
+            screen.show(lines)
             return true
         }
     }
 
-    /// Calls `body` with the screen under a lock, and restores the status line afterwards.
+    /// Forgets the lines at the bottom, because another program has written to the terminal.
+    func forget() { screen.withLock { $0.forget() } }
+
+    /// Calls `body` with the screen under a lock, and restores the lines at the bottom afterwards.
     private func onScreen(_ body: (inout Screen) -> Bool) -> Bool {
         screen.withLock { screen in
-            defer { screen.restoreStatus() }
+            defer { screen.restore() }
             return body(&screen)
         }
     }
 }
 
-/// The standard output with a status in its last line.
+/// The standard output with lines at the bottom that are drawn again after each text.
 private struct Screen {
-    var status: String?
     private(set) var failure: Int32?
-    private var showsStatus = false
+    private var lines: [String] = []
+    private var region = TerminalRegion()
+    private var isErased = true
+
+    mutating func show(_ new: [String]) {
+        guard new != lines || isErased, !(new.isEmpty && lines.isEmpty) else { return }
+        lines = new
+        isErased = false
+        write(region.draw(new, columns: Display.size.columns))
+    }
+
+    mutating func forget() {
+        region.forget()
+        lines = []
+    }
 
     mutating func clear() {
-        guard showsStatus else { return }
-        showsStatus = false
-        _ = put("\r\u{1B}[K")
+        guard !isErased, !lines.isEmpty else { return }
+        isErased = true
+        write(region.erase(columns: Display.size.columns))
     }
 
-    mutating func restoreStatus() {
-        guard let status, !showsStatus else { return }
-        showsStatus = true
-        write(status)
+    mutating func restore() {
+        if isErased, !lines.isEmpty { show(lines) }
     }
 
-    /// Prints a line on standard error, above the status.
+    /// Prints a line on standard error, above the lines at the bottom.
     mutating func put(note: String) {
         clear()
         Swift.print(note, to: &standardError)

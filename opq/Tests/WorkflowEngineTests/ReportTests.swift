@@ -15,25 +15,14 @@ struct ReportTests {
         #expect(RunReport().line(for: conclusion) == line)
     }
 
-    @Test func `the status line shows the ended count and the running operations`() {
-        var status = RunStatus(total: 12)
-        #expect(status.line(columns: 80) == "[ 0/12]")
-        status.ended = 3
-        status.running = ["fetch", "compress"]
-        #expect(status.line(columns: 80) == "[ 3/12] fetch, compress")
-        #expect(status.line(columns: 12) == "[ 3/12] fet…")
-        #expect(status.line(columns: 1) == "…")
-    }
-
-    @Test func `the status line is limited by columns, not by characters`() {
-        var status = RunStatus(total: 1)
-        status.running = ["日本語のファイル", "e\u{301}\u{200B}x"]
-        #expect(status.line(columns: 80) == "[0/1] 日本語のファイル, e\u{301}\u{200B}x")
-        #expect(status.line(columns: 12) == "[0/1] 日本…")
-        #expect(status.line(columns: 11) == "[0/1] 日本…")
-        #expect(status.line(columns: 10) == "[0/1] 日…")
-        status.running = ["a\u{1B}[2J\nb"]
-        #expect(status.line(columns: 80) == #"[0/1] a\u{1B}[2J\nb"#)
+    @Test func `marks are ASCII if the report is for such a terminal`() {
+        let report = RunReport(detail: .verbose, isASCII: true)
+        let outcomes: [Outcome] = [.succeeded, .upToDate, .failed(.exit(1)), .skipped("x"), .cancelled]
+        for outcome in outcomes {
+            let line = report.line(for: Conclusion(name: "a", outcome: outcome, duration: .zero)) ?? "é"
+            #expect(line.utf8.allSatisfy { $0 < 0x80 }, "\(line)")
+        }
+        #expect(report.line(forFamily: "f", successes: 3, time: .seconds(1)) == "ok f (3)  1.00s")
     }
 
     @Test func `control characters in names are shown as escapes`() {
@@ -53,25 +42,6 @@ struct ReportTests {
         #expect(
             RunReport().line(for: Conclusion(name: "a", outcome: outcome))
                 == "✗ a  exit 0, but output may be lost: no space was left in '/full'")
-    }
-
-    @Test func `the status follows from observing the operations`() {
-        let operations = ["a", "b"].map { name in
-            let operation = Operation()
-            operation.name = name
-            return operation
-        }
-        let log = Journal<RunStatus>()
-        let progress = RunProgress(of: operations) { log.append($0.status) }
-        operations[0].start()
-        operations[1].cancel()
-        operations[1].start()
-        #expect(
-            log.entries == [
-                RunStatus(total: 2, ended: 0, running: ["a"]), RunStatus(total: 2, ended: 1, running: []),
-                RunStatus(total: 2, ended: 2, running: []),
-            ])
-        withExtendedLifetime(progress) {}
     }
 
     @Test func `only the mark of a line has a color`() {

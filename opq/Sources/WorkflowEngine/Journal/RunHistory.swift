@@ -63,6 +63,15 @@ struct RunHistory: Sendable {
         }
     }
 
+    /// Returns the duration of the last success of each operation. `nil` if none is recorded.
+    func durations(of operations: [PlannedOperation]) -> [Duration?] {
+        var known: [ByteKey: Int64] = [:]
+        for run in runs {
+            for end in run.ends where end.kind == .succeeded { known[ByteKey(end.name)] = end.duration }
+        }
+        return operations.map { known[ByteKey($0.name)].map { .nanoseconds($0) } }
+    }
+
     /// Returns the record of an operation: by its name, or by its command if the operation was renamed.
     ///
     /// - Parameter isPlanned: Whether an operation has a name now. Its record belongs to no other operation.

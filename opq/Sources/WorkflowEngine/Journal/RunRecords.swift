@@ -109,6 +109,9 @@ public struct RunRecords: Sendable {
 }
 
 extension RunStore {
+    /// Returns the duration of the last success of each operation of a plan. `nil` if none is recorded.
+    public func durations(of plan: WorkflowPlan) -> [Duration?] { history.durations(of: plan.operations) }
+
     /// Returns a note for a run that continues the last one. `nil` if the workflow file has not changed since.
     public func noteForResume(_ file: [UInt8]) -> String? {
         guard let last = history.runs.last else { return "no run is recorded, so all operations run" }

@@ -207,7 +207,7 @@ final class FetchStatus: Sendable {
     init(of fetch: Fetch, on printer: RunPrinter) {
         let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "opq.fetch"))
         timer.schedule(deadline: .now(), repeating: .milliseconds(100))
-        timer.setEventHandler { printer.show(fetch.status) }
+        timer.setEventHandler { printer.show([fetch.status]) }
         timer.activate()
         self.timer = timer
         self.printer = printer
@@ -215,7 +215,7 @@ final class FetchStatus: Sendable {
 
     func end() {
         timer.cancel()
-        printer.show(nil)
+        printer.show([])
     }
 }
 #endif
