@@ -249,7 +249,7 @@ extension Lifecycle {
             switch next.answered(isReady: true) {
             case .settled(let next, finishNow: false): return .noted(next)
             case .push(let next): return .push(next)
-            case .askAgain, .settled, .push: return .needless
+            case .askAgain, .settled: return .needless
             }
         }
     }
