@@ -283,22 +283,16 @@ extension OperationQueue {
         let start = MonotonicClock.now
         defer { shift.pace.addWait(since: start) }
         var look: Look?
-        let (resumes, pool) = (servesResumptions(shift), shift.worker.pool)
+        let resumes = servesResumptions(shift)
         if shift.pace.attends {
-            if shift.worker.patience.spin(
-                until: { hasArrivals(resumes) }, orWanted: { pool.othersWait(besides: false) })
-            {
-                look = lookUnlessResuming(shift)
-            }
+            if Processor.spin(until: { hasArrivals(resumes) }) { look = lookUnlessResuming(shift) }
             if look?.claim != nil || resumes && hasResumptions { return look }
             stopAttending(&shift)
         } else if shift.isCalled || signal.claimCallForSlot(shift.level) {
             shift.isCalled = true
             // The thread that has just pushed is about to read whether a worker was called. So the claim lasts until this
             // worker has taken the arrival.
-            let hasArrived = shift.worker.patience.spin(
-                until: { hasArrivals(resumes) }, orWanted: { pool.othersWait(besides: false) })
-            if hasArrived, !inbox.isEmpty {
+            if Processor.spin(until: { hasArrivals(resumes) }), !inbox.isEmpty {
                 look = self.look(shift, arrives: true)
                 shift.isCalled = false
             }

@@ -22,7 +22,6 @@ final class Worker: @unchecked Sendable {
     @exclusivity(unchecked) var workplace: Unmanaged<OperationQueue>?
     private var namedFor: String?
     let obligation = Obligation()
-    @exclusivity(unchecked) var patience = Patience()
     /// The number of operations. The monitor reads it to see whether the worker moves.
     private let progress = Atomic<UInt>(0)
     private let shouldRetire = Atomic<Bool>(false)
@@ -158,10 +157,8 @@ final class Worker: @unchecked Sendable {
     /// thread sleeps then (rule Q1).
     private func serve(_ source: inout (any WorkSource)?) {
         guard let current = source.take() else { return }
-        patience.workArrived(at: MonotonicClock.now)
         takeName(current.threadName)
         current.work(on: self)
-        patience.workEnded(at: MonotonicClock.now)
     }
 
     private func live() {

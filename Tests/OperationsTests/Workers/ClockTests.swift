@@ -40,13 +40,6 @@ import Testing
         }
     }
 
-    @Test func `work that arrives before the last work has ended is no short sleep`() {
-        var patience = Patience()
-        patience.workEnded(at: 1_000)
-        patience.workArrived(at: 500)
-        #expect(patience.longestWait == 0)
-    }
-
     @Test(arguments: 0..<3 as Range<UInt64>)
     func `limiters and deadlines take times in any order`(seed: UInt64) {
         var random = SeededRandom(seed: seed)
