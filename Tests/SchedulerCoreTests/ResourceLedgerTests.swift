@@ -50,8 +50,8 @@ import Testing
         expectGranted(&ledger, 1, [Need(1, of: memory)])
         expectGranted(&ledger, 2, [Need(1, of: name)])
         expectWaits(&ledger, 3, [Need(1, of: memory), Need(1, of: name)])
-        expectWaits(&ledger, 3, [Need(1, of: name)])
         expectWaits(&ledger, 4, [Need(1, of: memory)])
+        expectWaits(&ledger, 3, [Need(1, of: name)])
         expect(ledger.withdraw(1), [4])
     }
 
@@ -258,6 +258,20 @@ import Testing
         expect(ledger.withdraw(1), [])
         expect(ledger.withdraw(2), [3])
         expectGranted(&ledger, 3, [Need(1, of: first), Need(1, of: second)])
+    }
+
+    @Test func `very many changes of needs leave few entries in a line`() {
+        var ledger = Ledger()
+        let first = ledger.addResource(capacity: 1)
+        let second = ledger.addResource(capacity: 1)
+        expectGranted(&ledger, 1, [Need(1, of: first)])
+        expectGranted(&ledger, 2, [Need(1, of: second)])
+        expectWaits(&ledger, 3, [Need(1, of: first)])
+        for _ in 0..<1000 {
+            expectWaits(&ledger, 4, [Need(1, of: first)])
+            expectWaits(&ledger, 4, [Need(1, of: second)])
+        }
+        #expect(ledger.entryCount(of: first) < 200)
     }
 
     @Test(.tags(.slow), arguments: 0..<UInt64(Stress.rounds(200, small: 6)))

@@ -13,7 +13,7 @@ struct StallSurvey {
     /// The parts of executing groups and retries, by the position of the group.
     private var parts: [Int: [Int]] = [:]
     private var positions: [ObjectIdentifier: Int] = [:]
-    private var placePositions: [Place: Int] = [:]
+    private var placePositions: [Place.ID: Int] = [:]
     /// The operations that have the slots, turns or units of a place, by its position.
     private var holders: [Int: [WaitingReason.Holder]] = [:]
     private var unvisited: [Int] = []
@@ -85,7 +85,8 @@ struct StallSurvey {
             let node = line[next]
             next += 1
             let held = graph.nodes[node].waitsFor.filter { !graph.canGoOn[$0] }
-            if held.isEmpty, operations[node] != nil { roots.append(node) }
+            // A place is never a root: it waits only for operations.
+            if held.isEmpty { roots.append(node) }
             line += held.filter { seen.insert($0).inserted }
         }
         let outside = roots.first { !members.contains($0) }
@@ -97,8 +98,7 @@ struct StallSurvey {
     /// cycle.
     private func own(_ cycle: [Int], _ index: Int) -> [Int]? {
         guard cycle.count <= 33, let start = cycle.firstIndex(of: index) else { return nil }
-        let nodes = cycle.dropLast()
-        return nodes.isEmpty ? cycle : nodes[start...] + nodes[..<start] + [index]
+        return cycle[start..<(cycle.count - 1)] + cycle[..<start] + [index]
     }
 
     private mutating func position(of operation: Operation) -> Int {
@@ -155,7 +155,7 @@ struct StallSurvey {
         // Each of several waits is one of another thread or child task.
         if !waits.isEmpty { nodes[index].standing = .waitsForAny }
         ownReasons[index] = [.executing] + waits.map { Self.reason($0.subject) }
-        if !parts.isEmpty { self.parts[index] = parts }
+        self.parts[index] = parts
     }
 
     private static func reason(_ subject: InnerWaits.Subject) -> WaitingReason {
@@ -243,7 +243,13 @@ struct StallSurvey {
     }
 
     /// A thing that several operations of a queue wait for. Each is a node.
-    private struct Place: Hashable {
+    private struct Place: Identifiable {
+        // The identity of the queue, because a subclass may count other queues as equal to this one.
+        struct ID: Hashable {
+            var kind: Kind
+            var queue: ObjectIdentifier?
+        }
+
         enum Kind: Hashable {
             case barrier, slot, capacity, all
             case key(String)
@@ -273,6 +279,8 @@ struct StallSurvey {
         /// The queue; nil for a resource.
         var queue: OperationQueue?
 
+        var id: ID { ID(kind: kind, queue: queue.map(ObjectIdentifier.init)) }
+
         var members: [Operation] {
             switch kind {
             case .barrier: queue?.holdersOfBarrier() ?? []
@@ -283,22 +291,14 @@ struct StallSurvey {
             case .units(let resource, _): ResourcePool.holders(of: resource)
             }
         }
-
-        // By identity, because a subclass may count other queues as equal to this one.
-        static func == (a: Place, b: Place) -> Bool { a.queue === b.queue && a.kind == b.kind }
-
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(queue.map(ObjectIdentifier.init))
-            hasher.combine(kind)
-        }
     }
 
     private mutating func position(of place: Place) -> Int {
-        if let known = placePositions[place] { return known }
+        if let known = placePositions[place.id] { return known }
         let label = [place.kind.label, place.queue?.label].compactMap(\.self).joined(separator: " of ")
         let members = place.members
         let node = addNode(nil, label: label)
-        placePositions[place] = node
+        placePositions[place.id] = node
         nodes[node].waitsFor = members.map { position(of: $0) }
         nodes[node].standing = place.kind.isFreedByAny ? .waitsForAny : .waits
         return node

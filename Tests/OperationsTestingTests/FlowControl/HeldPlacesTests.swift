@@ -71,18 +71,23 @@ struct HeldPlacesTests {
         let queue = executor.makeQueue()
         queue.maxConcurrentOperationCount = 1
         queue.setLimitPerKey(2)
-        let keyed = BlockOperation {}
+        // Of two operations of a key, one has the turn before the other.
+        let keyed = [BlockOperation {}, BlockOperation {}]
         let clock = VirtualClock()
-        keyed.addCondition(.notBefore(.init(offset: .milliseconds(5)), clock: clock))
-        queue.addOperation(keyed, limitKey: "host")
+        for operation in keyed {
+            operation.addCondition(.notBefore(.init(offset: .milliseconds(5)), clock: clock))
+            queue.addOperation(operation, limitKey: "host")
+        }
         executor.runUntilIdle()
         queue.addOperation(waits(for: never, "waiting", of: ResourcePool()))
         executor.runUntilIdle(advancing: clock)
-        #expect(queue.explain(keyed).description.hasSuffix("taken by TaskOperation 'waiting'"))
-        #expect(queue.stallReport()?.blocked.count == 2)
+        for operation in keyed {
+            #expect(queue.explain(operation).description.hasSuffix("taken by TaskOperation 'waiting'"))
+        }
+        #expect(queue.stallReport()?.blocked.count == 3)
         never.start()
         executor.runUntilIdle()
-        #expect(keyed.isFinished && queue.isEmpty)
+        #expect(keyed.allSatisfy(\.isFinished) && queue.isEmpty)
     }
 }
 

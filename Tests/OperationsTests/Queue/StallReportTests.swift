@@ -74,6 +74,21 @@ import Testing
     }
 
     /// Rule N3.
+    @Test func `a report describes at most 20 operations of other queues`() {
+        let (queue, other) = (OperationQueue(name: "work"), OperationQueue(name: "other"))
+        for queue in [queue, other] { queue.stallDelay = .zero }
+        let waiting = Operation(named: "waiting")
+        let causes = (0...StallReport.describedCauses).map { Operation(named: "\($0)") }
+        for cause in causes { waiting.addDependency(cause) }
+        other.isSuspended = true
+        other.addOperations(causes, waitUntilFinished: false)
+        queue.addOperation(waiting)
+        #expect(queue.stallReport()?.causes.map(\.operation) == causes.dropLast().map(\.queueTestLabel))
+        other.isSuspended = false
+        queue.waitUntilAllOperationsAreFinished()
+    }
+
+    /// Rule N3.
     @Test func `the text of a report has each cycle once`() {
         let queue = OperationQueue(name: "work")
         queue.stallDelay = .zero
