@@ -47,6 +47,10 @@ let package = Package(
         .executableTarget(
             name: "Live", dependencies: ["OperationsDashboard", operations, durable], path: "Examples/Live",
             swiftSettings: settings),
+        // The cost for a queue of tiny blocks: `swift run -c release DashboardCosts`.
+        .executableTarget(
+            name: "DashboardCosts", dependencies: ["OperationsDashboard", operations], path: "Benchmarks",
+            swiftSettings: settings),
         .testTarget(name: "DashboardCoreTests", dependencies: ["DashboardCore"], swiftSettings: testSettings),
         .testTarget(
             name: "OperationsDashboardTests",

@@ -1,7 +1,12 @@
 import Operations
 import OperationsDashboard
 
-/// Queues to look at: `swift run Live [PORT]`. Options for tests: `--waiting N`, `--steer`, `--token T`, `--stalled`, `--hostile`.
+#if Durable
+import OperationsDurable
+#endif
+
+/// Queues to look at: `swift run Live [PORT]`. Options: `--waiting N`, `--steer`, `--token T`, `--stalled`, `--hostile`, and with the
+/// trait `Durable` `--store PATH`.
 @main
 struct Live {
     static func main() async throws {
@@ -41,6 +46,9 @@ struct Live {
             hostile.addOperation(name: String(repeating: "long ", count: 2_000_000)) {}
             hostile.addOperation(name: "right \u{202E}to left\u{0} and \u{1B}[31m escapes") {}
         }
+        #if Durable
+        if let path = value("--store") { dashboard.add(try await Photos.open(path), name: "photos") }
+        #endif
         let crawl = Task { try await Live.crawl(pages) }
         let port = arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
         try await dashboard.run(port: port)

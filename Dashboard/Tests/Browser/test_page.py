@@ -6,6 +6,7 @@ LIVE is the built program of Examples/Live. Each function whose name begins with
 """
 
 import sys
+import tempfile
 import time
 import traceback
 
@@ -156,6 +157,32 @@ def test_hostile_names_stay_text(driver):
     assert layout(driver) == [], layout(driver)
     shot(driver, "hostile")
     return live
+
+
+def test_durable_store(driver):
+    with tempfile.TemporaryDirectory() as folder:
+        live = opened(driver, "--store", folder + "/work.db", "--steer")
+        try:
+            choose(driver, "photos")
+            until(driver, "Number(numbers.children[4].lastChild.textContent) > 0", what="failed operations")
+            for tab, text in (("queues", "archive"), ("workers", "photos"), ("schedules", "nightly")):
+                driver.find_element(By.ID, "tab-" + tab).click()
+                until(driver, f"document.getElementById({tab!r}).textContent.includes({text!r})")
+                assert layout(driver) == [], layout(driver)
+                shot(driver, "durable-" + tab)
+            driver.find_element(By.ID, "tab-operations").click()
+            driver.find_element(By.CSS_SELECTOR, "#state option[value=failed]").click()
+            until(driver, "rows.textContent.includes('the photo is unreadable')")
+            assert "broken" not in driver.page_source, "the input of an operation is on the page"
+            driver.find_element(By.CSS_SELECTOR, "#rows button").click()
+            until(driver, "detail.open")
+            assert layout(driver) == [], layout(driver)
+            shot(driver, "durable-detail")
+            [button for button in driver.find_elements(By.CSS_SELECTOR, "#detail-controls button") if button.text == "Retry"][0].click()
+            until(driver, "message.textContent === 'Done for 1 operation.'")
+            assert errors(driver) == [], errors(driver)
+        finally:
+            live.end()
 
 
 def test_sizes_and_modes(driver):

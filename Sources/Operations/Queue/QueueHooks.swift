@@ -103,15 +103,21 @@ final class QueueHooks: Sendable {
     var interceptor: (any QueueInterceptor)? { interceptorReference.load()?.interceptor }
 
     func add(_ watcher: any QueueWatcher) {
-        watchers.withLock { $0.append(Listed(watcher: watcher)) }
-        hasWatchers.store(true, ordering: .releasing)
+        watchers.withLock { list in
+            list.append(Listed(watcher: watcher))
+            hasWatchers.store(true, ordering: .releasing)
+        }
     }
 
     var watcherCount: Int { watchers.withLock { $0.count } }
 
     func remove(_ watcher: any QueueWatcher) {
         // The caller holds the watcher, so no `deinit` runs under the lock.
-        watchers.withLock { $0.remove(ObjectIdentifier(watcher)) }
+        watchers.withLock { list in
+            list.remove(ObjectIdentifier(watcher))
+            // With the lock, so that the watcher of an addition at the same time is not missed.
+            hasWatchers.store(list.count > 0, ordering: .releasing)
+        }
         watcher.wasRemoved()
     }
 

@@ -54,8 +54,8 @@ extension DurableSource {
             "explanation": .text(ShortText.cut("\(explanation)", to: ShortText.noteLimit)),
             "facts": .list(
                 [
-                    fact("was added before", record.addedAt), fact("started before", record.startedAt),
-                    fact("ended before", record.endedAt),
+                    fact("since added", record.addedAt), fact("since start", record.startedAt),
+                    fact("since end", record.endedAt),
                     record.state.isEnded ? nil : fact("starts in", record.wakeAt.flatMap { $0 > now ? $0 : nil }),
                 ].compactMap(\.self)),
             "input": JSON(input), "error": JSON(record.reason.map { ShortText.cut($0, to: ShortText.noteLimit) }),
@@ -83,23 +83,31 @@ extension DurableSource {
     func steer(_ command: Command) async throws -> Result<JSON, HTTPStatus> {
         func ids(_ numbers: [Int64]) -> [OperationID] { numbers.map { OperationID($0) } }
         func queue(_ name: String) -> DurableQueue { DurableQueue(name, in: store) }
-        var changed = 1
         switch command {
+        case .cancel(let numbers), .priority(let numbers, _), .retry(let numbers), .discard(let numbers),
+            .move(let numbers, _):
+            try await change(ids(numbers), by: command)
+            return .success(.members(["changed": .number(numbers.count)]))
         case .suspend(let name): try await queue(name).suspend()
         case .resume(let name): try await queue(name).resume()
         case .limit(let name, let limit):
             if let limit, limit < 0 { return .failure(.badRequest) }
             try await queue(name).setLimit(limit)
-        case .cancel(let numbers): try await store.cancel(ids(numbers))
-        case .priority(let numbers, let rank):
-            let all: [DurablePriority] = [.veryLow, .low, .normal, .high, .veryHigh]
-            try await store.setPriority(all[rank + 2], of: ids(numbers))
-        case .retry(let numbers): try await store.retry(ids(numbers))
-        case .discard(let numbers): try await store.discard(ids(numbers), reason: "discarded on the dashboard")
-        case .move(let numbers, let target): try await store.move(ids(numbers), to: target)
         }
-        if case .cancel(let numbers) = command { changed = numbers.count }
-        return .success(.members(["changed": .number(changed)]))
+        return .success(.members(["changed": .number(1)]))
+    }
+
+    private func change(_ ids: [OperationID], by command: Command) async throws {
+        switch command {
+        case .cancel: try await store.cancel(ids)
+        case .priority(_, let rank):
+            let all: [DurablePriority] = [.veryLow, .low, .normal, .high, .veryHigh]
+            try await store.setPriority(all[rank + 2], of: ids)
+        case .retry: try await store.retry(ids)
+        case .discard: try await store.discard(ids, reason: "discarded on the dashboard")
+        case .move(_, let target): try await store.move(ids, to: target)
+        case .suspend, .resume, .limit: break
+        }
     }
 }
 #endif

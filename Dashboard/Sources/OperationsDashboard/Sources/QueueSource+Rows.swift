@@ -75,7 +75,7 @@ extension QueueSource {
                 "id": .text(String(number)), "name": .text(ended.name), "state": .text(ended.state),
                 "facts": .list([
                     fact("waited", ended.waited), fact("ran", ended.ran),
-                    fact("ended before", PageClock.now - ended.end),
+                    fact("since end", PageClock.now - ended.end),
                 ]), "error": JSON(ended.error),
             ])
         }
@@ -86,7 +86,7 @@ extension QueueSource {
             "type": .text(ShortText.cut("\(type(of: operation))")), "explanation": .text(explanation.note),
             "facts": .list([
                 fact("executes for", explanation.executionTime?.inSeconds),
-                fact("was added before", recorder.read { $0.added[number] }.map { PageClock.now - $0 }),
+                fact("since added", recorder.read { $0.added[number] }.map { PageClock.now - $0 }),
             ]),
             "priority": .number(operation.queuePriority.rank), "dependents": .number(explanation.dependentCount),
             "dependencyCount": .number(dependencies.count),
