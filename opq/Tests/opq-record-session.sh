@@ -240,6 +240,52 @@ status 0 show says.yml
 check 'a failure is shown with its status' grep -q '^failed  says  .*exit 3' out
 status 2 log says.yml other
 
+# Drawings, events and results for other programs.
+status 0 graph --format dot make.yml
+check 'a drawing has the operations' grep -q 'label="upper (2)"' out
+for form in mermaid svg; do status 0 graph --format $form make.yml join; done
+status 2 graph --format png make.yml
+cat > mixed.yml << 'END'
+operations:
+  good: { run: "echo good >> ran" }
+  bad: { run: "echo bad >> ran; echo 'why \"it\" failed'; test -e repaired" }
+  next: { after: bad, run: "echo next >> ran" }
+END
+status 1 run --json --junit results.xml mixed.yml
+check 'each line is an object of JSON' python3 -c 'import json; [json.loads(line)["event"] for line in open("out")]'
+check 'an event has the output' grep -qF '"name":"bad","outcome":"failed","reason":"exit 1","output":"why \"it\" failed' out
+check 'the results are XML' python3 -c '
+import xml.etree.ElementTree as tree
+suite = tree.parse("results.xml").getroot()[0]
+assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+assert suite.find("testcase/failure").text.startswith("why \"it\" failed")'
+status 2 run --junit mixed.yml mixed.yml
+rm ran && touch repaired
+status 0 run --failed mixed.yml
+check 'the failed operations run, and those after them' test "$(tr '\n' ' ' < ran)" = 'bad next '
+status 2 run --failed mixed.yml
+check 'without a failure, nothing is chosen' grep -q 'no operation failed in the last run' err
+
+# Secrets.
+mkdir secret && cat > secret/secret.yml << 'END'
+secrets: [TOKEN, KEY]
+vars: { key: none }
+environment: { KEY: "{key}" }
+operations:
+  prints: { run: "printf 'a hunt'; sleep 0.05; printf 'er2 b\n'; echo $TOKEN $KEY; echo hunter2 > made; exit 1", outputs: [made] }
+END
+cd secret || exit 1
+for form in --json --verbose --explain; do
+    TOKEN=hunter2 timeout 60 "$opq" run --set key=k3y-v4lue $form --junit j.xml --report r.html --trace t.json secret.yml >> shown 2>&1
+done
+TOKEN=hunter2 timeout 60 "$opq" run --dry-run --set key=k3y-v4lue secret.yml >> shown 2>&1
+TOKEN=hunter2 timeout 60 "$opq" log secret.yml prints >> shown 2>&1
+TOKEN=hunter2 timeout 60 "$opq" resume secret.yml >> shown 2>&1
+check 'no secret is shown or written' test "$(grep -rlE 'hunter2|k3y-v4lue' . | tr '\n' ' ')" = './secret.yml '
+check 'masks are in place of secrets' grep -q 'a ••• b' shown
+check 'a secret of the command line is not recorded' grep -q "the value of 'key' is a secret and is not recorded" shown
+cd .. || exit 1
+
 # Fewer runs.
 for run in 1 2 3 4 5; do status 1 run --keep-runs 2 says.yml; done
 status 0 history says.yml

@@ -21,12 +21,17 @@ public final class OutputSpool: Sendable {
         var isLost = false
         /// Whether the file has reached the limit of file sizes.
         var isFileFull = false
+        /// The filter that masks secrets. `nil` if there are none.
+        var filter: SecretFilter?
     }
 
     private let directory: SpoolDirectory
     private let state = Mutex(State())
 
-    init(in directory: SpoolDirectory) { self.directory = directory }
+    init(in directory: SpoolDirectory, _ filter: SecretFilter? = nil) {
+        self.directory = directory
+        if let filter { state.withLock { $0.filter = filter } }
+    }
 
     deinit { state.withLock { try? $0.file?.close() } }
 
@@ -40,15 +45,28 @@ public final class OutputSpool: Sendable {
     func append(_ bytes: UnsafeRawBufferPointer) {
         state.withLock { state in
             guard !state.isLost else { return }
-            if state.memory.count + bytes.count <= Self.memoryLimit, state.file == nil {
-                return state.memory.append(contentsOf: bytes)
-            }
-            if !state.isFileFull {
-                if state.file == nil { state.open(in: directory) }
-                if !state.memory.isEmpty { state.moveMemoryToFile() }
-            }
-            state.write(bytes)
+            guard state.filter != nil else { return add(bytes, to: &state) }
+            state.filter?.pass(bytes).withUnsafeBytes { add($0, to: &state) }
         }
+    }
+
+    /// Adds the bytes that a filter holds back. No output follows.
+    func finish() {
+        state.withLock { state in
+            guard !state.isLost, state.filter != nil else { return }
+            state.filter?.finish().withUnsafeBytes { add($0, to: &state) }
+        }
+    }
+
+    private func add(_ bytes: UnsafeRawBufferPointer, to state: inout State) {
+        if state.memory.count + bytes.count <= Self.memoryLimit, state.file == nil {
+            return state.memory.append(contentsOf: bytes)
+        }
+        if !state.isFileFull {
+            if state.file == nil { state.open(in: directory) }
+            if !state.memory.isEmpty { state.moveMemoryToFile() }
+        }
+        state.write(bytes)
     }
 
     /// Passes the output to `body` from the start, in chunks of at most 64 KiB.
@@ -138,14 +156,17 @@ final class SpoolDirectory: Sendable {
     /// The path of the directory: the value of `TMPDIR`, or `/tmp`.
     let path: String
     private let takesNameless = Atomic(true)
+    /// The filter of all spools that masks secrets.
+    private let filter: SecretFilter?
 
     /// Creates a directory object for `path`, or for the default path if `path` is `nil`.
-    init(path: String? = nil) {
+    init(path: String? = nil, filter: SecretFilter? = nil) {
+        self.filter = filter
         self.path = path ?? getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     }
 
     /// Returns an empty spool.
-    func makeSpool() -> OutputSpool { OutputSpool(in: self) }
+    func makeSpool() -> OutputSpool { OutputSpool(in: self, filter) }
 
     /// Opens an empty file for writing and reading.
     ///

@@ -1,5 +1,6 @@
 import CProcess
 import Dispatch
+import Glibc
 import Operations
 import SystemPackage
 
@@ -12,7 +13,7 @@ struct RunStart {
     /// The watch that waits for the commands.
     let watch: ProcessWatch
     /// The directory of the files that hold the output of the commands.
-    let spools = SpoolDirectory()
+    let spools: SpoolDirectory
     /// A requirement that limits the number of running commands to the number of available descriptors. `nil` if the
     /// concurrency limits of the queues are small enough.
     let requirement: OperationRequirement?
@@ -30,6 +31,8 @@ struct RunStart {
         // The plan's operation count limits the number of commands, so the process's own limits need not be raised further.
         let most = min(total, plan.operations.count)
         let limits = plan.queues.map { $0.concurrency(jobs: options.jobs) }
+        let secrets = Secrets(of: plan) { name in getenv(name).map { String(cString: $0) } }
+        spools = SpoolDirectory(filter: secrets.filter)
         commands = try options.commands ?? Self.commands(atMost: most, limits: limits)
         let pool = ResourcePool(["commands": commands])
         requirement = most > commands ? .units(1, of: "commands", in: pool) : nil

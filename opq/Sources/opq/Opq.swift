@@ -17,7 +17,7 @@ struct Opq: ParsableCommand {
         subcommands: [
             RunCommand.self, ResumeCommand.self, CheckCommand.self, HistoryCommand.self, ShowCommand.self,
             LogCommand.self,
-            InitCommand.self, SchemaCommand.self, FetchCommand.self,
+            GraphCommand.self, InitCommand.self, SchemaCommand.self, FetchCommand.self,
         ])
 
     static func main() {

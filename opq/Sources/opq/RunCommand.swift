@@ -64,11 +64,21 @@ struct RunCommand: ParsableCommand {
     @Option(help: "Write a page with a timeline to this file.", completion: .file())
     var report: String?
 
+    @Option(help: "Write the results in the form of JUnit to this file.", completion: .file())
+    var junit: String?
+
+    @Flag(help: "Print each event as a line of JSON, in place of the report.")
+    var json = false
+
+    @Flag(help: "Run the operations that failed in the last run, and everything after them.")
+    var failed = false
+
     func validate() throws {
-        for (option, path) in [("--report", report), ("--trace", trace)] {
+        for (option, path) in [("--report", report), ("--trace", trace), ("--junit", junit)] {
             guard let path, path.hasSuffix(".yml") || path.hasSuffix(".yaml") else { continue }
             throw ValidationError("\(option) would overwrite a workflow: '\(path)' must not end in .yml or .yaml.")
         }
+        if json, quiet || verbose { throw ValidationError("--json excludes --quiet and --verbose.") }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
         if keepRuns.value < 1 { throw ValidationError("--keep-runs must be 1 or more, found \(keepRuns.value).") }
         if let jobs, jobs.value < 1 { throw ValidationError("--jobs must be 1 or more, found \(jobs.value).") }
@@ -77,17 +87,20 @@ struct RunCommand: ParsableCommand {
     /// Opens the files that are written when the run has ended.
     ///
     /// - Throws: `ExitCode.badInput` after printing the reason, if a file cannot be written.
-    private func recordings() throws -> (trace: Recording?, report: Recording?) {
+    private func recordings() throws -> (trace: Recording?, report: Recording?, junit: Recording?) {
         var opened: [Recording] = []
-        do {
-            for path in [trace, report].compactMap(\.self) {
-                opened.append(try Recording(path: path, workflow: workflow.file, others: opened))
-            }
+        func open(_ path: String?) throws(Recording.Failure) -> Recording? {
+            guard let path else { return nil }
+            let recording = try Recording(path: path, workflow: workflow.file, others: opened)
+            opened.append(recording)
+            return recording
+        }
+        do throws(Recording.Failure) {
+            return (try open(trace), try open(report), try open(junit))
         } catch {
             for recording in opened { recording.abandon() }
             throw failure(error.text)
         }
-        return (trace == nil ? nil : opened.first, report == nil ? nil : opened.last)
     }
 
     private func failure(_ text: String) -> ExitCode {
@@ -118,6 +131,7 @@ struct RunCommand: ParsableCommand {
     func run(resumes: Bool) throws {
         var command = self
         if resumes { try command.continueChoice() }
+        if failed { try command.chooseFailed() }
         try command.start(resumes: resumes)
     }
 
@@ -144,6 +158,20 @@ struct RunCommand: ParsableCommand {
         if !words.isEmpty { note("continues run \(last.run) with \(words.joined(separator: " "))") }
     }
 
+    /// Chooses the operations that failed in the last run.
+    private mutating func chooseFailed() throws {
+        var names: [String] = []
+        if workflow.hasFolder {
+            do throws(RunStore.Failure) {
+                names = try RunRecords(of: workflow.file).lastFailures
+            } catch {
+                throw failure("cannot run: \(error.text)")
+            }
+        }
+        guard !names.isEmpty else { throw failure("no operation failed in the last run of '\(workflow.file)'") }
+        selection.from += names
+    }
+
     private func note(_ text: String) { print("opq: \(text)".visible, to: &standardError) }
 
     /// The part of the workflow for which the command line asks.
@@ -158,17 +186,19 @@ struct RunCommand: ParsableCommand {
     private func start(resumes: Bool) throws {
         let plan = try selection.plan(of: workflow)
         if list {
-            for line in plan.listing { try printLine(line) }
+            let secrets = Secrets(of: plan) { name in getenv(name).map { String(cString: $0) } }
+            for line in plan.listing { try printLine(secrets.masked(line)) }
             return
         }
-        let isTerminal = isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
-        if dryRun { return try printCommands(of: plan, resumes: resumes, escaped: isTerminal) }
+        let secrets = Secrets(of: plan) { name in getenv(name).map { String(cString: $0) } }
+        let isTerminal = !json && isatty(STDOUT_FILENO) == 1 && getenv("TERM").map { String(cString: $0) } != "dumb"
+        if dryRun { return try printCommands(of: plan, resumes: resumes, escaped: isTerminal, secrets) }
         let isColoured = isTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
         let detail: RunReport.Detail = quiet ? .quiet : verbose ? .verbose : .normal
         let isASCII = LocaleCharacters.isASCII { name in getenv(name).map { String(cString: $0) } }
         let printer = RunPrinter(
             report: RunReport(detail: detail, isColoured: isColoured, isASCII: isASCII, name: plan.name),
-            fold: isTerminal && detail == .normal ? SuccessFold(of: plan) : nil)
+            fold: isTerminal && detail == .normal ? SuccessFold(of: plan) : nil, secrets: secrets)
         // Without this, `SIGPIPE` would end opq when a reader such as `head` exits, and the commands would continue to run.
         signal(SIGPIPE, SIG_IGN)
         // If `SIGCHLD` is inherited as ignored, the system discards the exit statuses of commands.
@@ -184,11 +214,15 @@ struct RunCommand: ParsableCommand {
         var options = RunOptions(jobs: jobs?.value, stopPolicy: StopPolicy(rawValue: stop.rawValue) ?? .never)
         (options.store, options.isForced, options.resumes, options.explains) = (store, force, resumes, explain)
         options.choice = choice
+        for (name, value) in choice.variables.sorted(by: { $0.key < $1.key }) where secrets.masked(value) != value {
+            note("the value of '\(name)' is a secret and is not recorded; resume needs --set again")
+            options.choice.variables[name] = nil
+        }
         options.fileBytes =
             store == nil ? [] : (try? Array(Data(contentsOf: URL(fileURLWithPath: workflow.file)))) ?? []
         if resumes, let note = store?.noteForResume(options.fileBytes) { print("opq: \(note)", to: &standardError) }
         let isDrawn = isTerminal && detail != .quiet
-        options.reportsStarts = detail == .verbose || isDrawn
+        options.reportsStarts = detail == .verbose || isDrawn || json
         options.adoptsOrphans = true
         var display: Display?
         if isDrawn {
@@ -198,9 +232,9 @@ struct RunCommand: ParsableCommand {
         let run: WorkflowRun
         let interruption: Interruption
         do {
-            run = try WorkflowRun(plan, options: options) { [display] event in
+            run = try WorkflowRun(plan, options: options) { [display, json] event in
                 outputs.note(event)
-                let isPrinted = printer.print(event)
+                let isPrinted = json ? printer.print(JSONEvents.line(for: event)) : printer.print(event)
                 display?.note(event)
                 return isPrinted
             }
@@ -213,6 +247,7 @@ struct RunCommand: ParsableCommand {
             display?.end()
             files.trace?.abandon()
             files.report?.abandon()
+            files.junit?.abandon()
             throw failure("cannot run: \(error)")
         }
         let recording = OperationTimeline(limit: plan.operations.count)
@@ -220,10 +255,10 @@ struct RunCommand: ParsableCommand {
         let result = run.run()
         display?.end()
         let commands = plan.operations.map(\.command)
-        for line in printer.report.failures(of: result, commands: commands, outputs: outputs.byName) {
-            _ = printer.print(line)
-        }
-        let isPrinted = printer.print(printer.report.summary(of: result))
+        var last = printer.report.failures(of: result, commands: commands, outputs: outputs.byName)
+        last += [printer.report.summary(of: result)].compactMap(\.self)
+        if json { last = [JSONEvents.line(for: result)] }
+        let isPrinted = last.allSatisfy { printer.print($0) }
         if let failure = result.recordFailure {
             print("opq: \(failure)".visible, to: &standardError)
         }
@@ -231,6 +266,9 @@ struct RunCommand: ParsableCommand {
         // Each file is written even if writing the other one fails.
         let isRecorded = [
             write(files.trace) { try recording.chromeTrace(title: title) },
+            write(files.junit) {
+                Data(JUnitReport.text(of: result, title: title, outputs: outputs.byName).utf8)
+            },
             write(files.report) { Data(recording.htmlTimeline(title: title, outputs: outputs.byName).utf8) },
         ]
         // A reader that closes a pipe, as `head` does, is not an error.
@@ -255,7 +293,7 @@ struct RunCommand: ParsableCommand {
     }
 
     /// Prints the commands that would run in a possible order, each with the reason and with its additional variables.
-    private func printCommands(of plan: WorkflowPlan, resumes: Bool, escaped: Bool) throws {
+    private func printCommands(of plan: WorkflowPlan, resumes: Bool, escaped: Bool, _ secrets: Secrets) throws {
         let forecast: RunForecast
         do throws(RunStore.Failure) {
             forecast = try RunForecast(
@@ -269,10 +307,11 @@ struct RunCommand: ParsableCommand {
             for (name, value) in operation.variables.sorted(by: { $0.key < $1.key }) {
                 // Variables of the item are printed only if the command uses them.
                 if operation.environment[name] == nil, !operation.command.contains(name) { continue }
-                let assignment = "\(name)='\(value.replacing("'", with: "'\\''"))'"
+                let assignment = "\(name)='\(secrets.masked(value).replacing("'", with: "'\\''"))'"
                 try printLine(escaped ? assignment.visibleLines : assignment)
             }
-            try printLine(escaped ? operation.command.visibleLines : operation.command)
+            let text = secrets.masked(operation.command)
+            try printLine(escaped ? text.visibleLines : text)
         }
     }
 }

@@ -8,15 +8,18 @@ import WorkflowEngine
 final class RunPrinter: Sendable {
     /// The report that produces the texts.
     let report: RunReport
-    private let screen = Mutex(Screen())
+    private let screen: Mutex<Screen>
     private let notes = OperationQueue()
     private let fold: Mutex<SuccessFold?>
 
     /// Creates a printer for a report.
     ///
-    /// - Parameter fold: The decisions about lines of successes. `nil` if each has a line of its own.
-    init(report: RunReport, fold: SuccessFold? = nil) {
+    /// - Parameters:
+    ///   - fold: The decisions about lines of successes. `nil` if each has a line of its own.
+    ///   - secrets: The values that are masked in all lines.
+    init(report: RunReport, fold: SuccessFold? = nil, secrets: Secrets = .none) {
         self.report = report
+        screen = Mutex(Screen(secrets))
         self.fold = Mutex(fold)
     }
 
@@ -108,8 +111,12 @@ private struct Screen {
     private var lines: [String] = []
     private var region = TerminalRegion()
     private var isErased = true
+    private let secrets: Secrets
+
+    init(_ secrets: Secrets) { self.secrets = secrets }
 
     mutating func show(_ new: [String]) {
+        let new = new.map { secrets.masked($0) }
         guard new != lines || isErased, !(new.isEmpty && lines.isEmpty) else { return }
         lines = new
         isErased = false
@@ -137,7 +144,7 @@ private struct Screen {
         Swift.print(note, to: &standardError)
     }
 
-    mutating func put(line: String?) -> Bool { line.map { put($0 + "\n") } ?? true }
+    mutating func put(line: String?) -> Bool { line.map { put(secrets.masked($0) + "\n") } ?? true }
 
     mutating func put(_ spool: OutputSpool) -> Bool {
         clear()

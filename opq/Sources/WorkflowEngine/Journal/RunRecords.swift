@@ -23,6 +23,9 @@ public struct RunRecords: Sendable {
     /// The number of the last run, and the part of the workflow for which it was asked. `nil` if no run is recorded.
     public var lastChoice: (run: Int, choice: RunChoice)? { runs.last.map { ($0.number, $0.choice) } }
 
+    /// The names of the operations that failed in the last run.
+    public var lastFailures: [String] { (runs.last?.ends ?? []).filter { $0.kind == .failed }.map(\.name) }
+
     /// A line for each run, the first one first.
     public var history: [String] {
         guard !runs.isEmpty else { return ["no run of '\(file)' is recorded".visible] }

@@ -225,6 +225,7 @@ final class ProcessWatchLoop {
                 if let pipe = child.command.pipe {
                     pipes.finish(pipe, of: token, into: child.command.spool, in: watch.events)
                 }
+                child.command.spool?.finish()
                 child.command.handler(CommandEnd(end: child.life.end, hasTimedOut: child.life.hasTimedOut))
                 if !attempts.isEmpty { nextAttempt = now }
             }
