@@ -376,6 +376,15 @@ import Glibc
         #expect(watched.reports.count == 1)
     }
 
+    @Test @MainActor func `a call that may not wait adds nothing`() {
+        let operation = BlockOperation {}
+        #expect(throws: OperationError.waitsForMainQueue(operation: operation.label)) {
+            try blocking { try OperationQueue.main.tryAddOperations([operation], waitUntilFinished: true) }
+        }
+        operation.cancel()
+        #expect(operation.queueOfMember == nil && !operation.isFinished)
+    }
+
     @Test(arguments: 0..<4) func `waiting for the main queue on the main thread stops the process`(form: Int) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [form] in
             await MainActor.run {
@@ -470,7 +479,7 @@ private final class EndedElsewhere: Operations.Operation, @unchecked Sendable {
     }
 }
 
-private func blocking(_ body: () -> Void) { body() }
+private func blocking(_ body: () throws -> Void) rethrows { try body() }
 
 private func exitNow(_ status: Int32) -> Never { exit(status) }
 
