@@ -69,7 +69,7 @@ struct Live {
             let summary = queue.addTask(name: "summary \(round)", after: pages) {
                 try await Task.sleep(for: .milliseconds(200))
             }
-            while queue.operationCount > 24 { try await Task.sleep(for: .milliseconds(50)) }
+            while queue.snapshot(measures: false).waiting > 16 { try await Task.sleep(for: .milliseconds(50)) }
             _ = summary
         }
     }

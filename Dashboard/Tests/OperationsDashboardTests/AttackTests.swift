@@ -69,7 +69,7 @@ import Testing
             String(repeating: "long ", count: 2_000_000), "</script><script>alert(1)</script>", "a\u{0}b\u{1B}[2J\r\n",
             "e" + String(repeating: "\u{301}", count: 1_000_000),
         ]
-        for name in names { queue.addOperation(name: name) {} }
+        let longest = names.map { queue.addOperation(name: $0) {} }[0].eventID
         try await withDashboard(.init(), [queue]) { _, port in
             for target in ["operations", "graph", "timeline"] {
                 let body = get("/api/\(target)?source=s0", port).body
@@ -77,7 +77,7 @@ import Testing
                 let (length, hasMarkup) = (body.utf8.count, body.utf8.contains { $0 < 32 || $0 == UInt8(ascii: "<") })
                 #expect(length < 40_000 && !hasMarkup, "\(target)")
             }
-            let detail = get("/api/operation?source=s0&id=\(queue.operations[0].eventID)", port)
+            let detail = get("/api/operation?source=s0&id=\(longest)", port)
             #expect(detail.status == 200 && detail.body.utf8.count < 20_000)
         }
         queue.cancelAllOperations()

@@ -285,7 +285,7 @@ struct StallSurvey {
             switch kind {
             case .barrier: queue?.holdersOfBarrier() ?? []
             case .all: queue?.members() ?? []
-            case .capacity: queue?.operationsWithPlace() ?? []
+            case .capacity: queue?.withState { $0.arrivals }.map(\.operation) ?? []
             case .slot: queue?.runningOperations(underKey: nil) ?? []
             case .key(let key): queue?.runningOperations(underKey: key) ?? []
             case .units(let resource, _): ResourcePool.holders(of: resource)
@@ -346,11 +346,6 @@ extension OperationQueue {
         /// Whether the concurrency limit is reached.
         var isFull: Bool
         var isBehindBarrier: Bool
-    }
-
-    /// Returns the operations that count toward the capacity. O(n).
-    fileprivate func operationsWithPlace() -> [Operation] {
-        withState { $0.arrivals }.map(\.operation).filter { $0.word.lifecycle.contains(.bounded) }
     }
 
     /// Returns all members, barriers and parts of tasks included. O(n).

@@ -48,7 +48,7 @@ struct HeldPlacesTests {
 
     @Test func `a resource of which one holder may end is no stall`() {
         let pool = ResourcePool(["memory": 2])
-        let queue = executor.makeQueue()
+        let (queue, other) = (executor.makeQueue(), executor.makeQueue())
         let needy = BlockOperation {}
         needy.addRequirement(.units(1, of: "memory", in: pool))
         queue.addOperation(waits(for: never, "waiting", units: 1, of: pool))
@@ -56,12 +56,26 @@ struct HeldPlacesTests {
         moving.addRequirement(.units(1, of: "memory", in: pool))
         queue.addOperation(moving)
         executor.runUntilIdle()
-        queue.addOperation(needy)
+        other.addOperation(needy)
         executor.runUntilIdle()
-        #expect(queue.stallReport() == nil)
+        #expect(queue.stallReport() == nil && other.stallReport() == nil)
         moving.end()
         executor.runUntilIdle()
         #expect(needy.isFinished && queue.stallReport() != nil)
+        never.start()
+        executor.runUntilIdle()
+        #expect(queue.isEmpty && other.isEmpty)
+    }
+
+    @Test func `an operation of a key that has turns left is held by no operation`() {
+        let queue = executor.makeQueue()
+        queue.setLimitPerKey(2)
+        queue.addOperation(waits(for: never, "waiting", of: ResourcePool()), limitKey: "host")
+        executor.runUntilIdle()
+        let (next, last) = (BlockOperation {}, BlockOperation {})
+        queue.addOperation(next, limitKey: "host")
+        queue.addOperation(last, limitKey: "host")
+        #expect(queue.explain(last).reasons == [.key("host", heldBy: [])])
         never.start()
         executor.runUntilIdle()
         #expect(queue.isEmpty)
@@ -84,7 +98,8 @@ struct HeldPlacesTests {
         for operation in keyed {
             #expect(queue.explain(operation).description.hasSuffix("taken by TaskOperation 'waiting'"))
         }
-        #expect(queue.stallReport()?.blocked.count == 3)
+        let blocked = queue.stallReport()?.blocked.map(\.description) ?? []
+        #expect(blocked.count == 3 && blocked.count { $0.hasSuffix("taken by TaskOperation 'waiting'") } == 2)
         never.start()
         executor.runUntilIdle()
         #expect(keyed.allSatisfy(\.isFinished) && queue.isEmpty)

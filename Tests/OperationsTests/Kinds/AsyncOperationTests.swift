@@ -111,10 +111,15 @@ import Testing
     }
 
     @Test func `a quality of service that was set is the priority of the task`() async throws {
-        let operation = TaskOperation { Task.currentPriority }
+        let hasRun = AsyncGate()
+        let operation = TaskOperation { () -> TaskPriority in
+            defer { hasRun.open() }
+            return Task.currentPriority
+        }
         operation.qualityOfService = .background
         OperationQueue().addOperation(operation)
-        operation.waitBlocking()
+        // A wait for the operation would lend it the level of this thread.
+        await hasRun.pass()
         #expect(try await operation.value == .background)
     }
 

@@ -7,7 +7,7 @@ extension QueueSource {
     func overview(of queue: OperationQueue) -> JSON {
         let begin = PageClock.now
         let snapshot = queue.snapshot(measures: false)
-        let first = queue.operations.first
+        let first = queue.presentOperations.first
         let firstNumber = first.map { Int64(bitPattern: $0.eventID) }
         let (rate, minutes, seen, isOpen) = state.withLock { state in
             state.lately.note(snapshot.started, at: begin)
@@ -50,7 +50,7 @@ extension QueueSource {
             guard let ran = ended.ran, ended.end > now - Double(seconds) else { return nil }
             return .init(id: ended.id, name: ended.name, state: ended.state, start: ended.end - ran, end: ended.end)
         }
-        for operation in queue.operations where operation.isExecuting && bars.count < 2 * TimelineBars.barLimit {
+        for operation in queue.presentOperations where operation.isExecuting && bars.count < 2 * TimelineBars.barLimit {
             let time = queue.explain(operation).executionTime?.inSeconds ?? 0
             bars.append(
                 .init(
@@ -61,7 +61,7 @@ extension QueueSource {
 
     /// The operations of the queue and their dependencies in it.
     func graph(of queue: OperationQueue) -> Graph {
-        let operations = queue.operations
+        let operations = queue.presentOperations
         var indexes: [ObjectIdentifier: Int] = [:]
         for (index, operation) in operations.enumerated() { indexes[ObjectIdentifier(operation)] = index }
         let mustName = operations.count <= FoldedGraph.nodeLimit

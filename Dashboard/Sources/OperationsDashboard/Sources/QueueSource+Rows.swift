@@ -7,7 +7,7 @@ extension QueueSource {
         var page = Page(query)
         let isAlive = ["", "running", "ready", "waiting"].contains(query.state)
         if isAlive {
-            let operations = queue.operations
+            let operations = queue.presentOperations
             for isRunning in [true, false] where query.state.isEmpty || (query.state == "running") == isRunning {
                 for operation in operations where operation.isExecuting == isRunning && !operation.isFinished {
                     guard isRunning || query.state.isEmpty || operation.stateWord == query.state else { continue }

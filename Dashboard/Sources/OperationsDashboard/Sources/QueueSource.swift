@@ -67,6 +67,8 @@ final class QueueSource: Source {
     /// the number is compared too.
     func find(_ number: Int64, in queue: OperationQueue) -> Operation? {
         guard let object = state.withLock({ $0.shown[number] }) else { return nil }
-        return queue.operations.first { ObjectIdentifier($0) == object && Int64(bitPattern: $0.eventID) == number }
+        return queue.presentOperations.first {
+            ObjectIdentifier($0) == object && Int64(bitPattern: $0.eventID) == number
+        }
     }
 }
