@@ -22,20 +22,27 @@ import Testing
         }
     }
 
+    /// Opens a connection of the application. It waits for the workers of the store, which write at any time.
+    private func connection(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
     /// Calls the body in a transaction of a connection of the application.
     private func write<Reply>(_ path: String?, _ body: (Database) throws -> Reply) throws -> Reply {
-        try (path.map { try DatabaseQueue(path: $0) } ?? DatabaseQueue()).write(body)
+        try (path.map(connection) ?? DatabaseQueue()).write(body)
     }
 
     private func writeWithoutTransaction(_ path: String, _ body: (Database) throws -> Void) throws {
-        try DatabaseQueue(path: path).writeWithoutTransaction(body)
+        try connection(path).writeWithoutTransaction(body)
     }
 
     private func copy(_ path: String, to other: String) throws {
-        try DatabaseQueue(path: path).backup(to: DatabaseQueue(path: other))
+        try connection(path).backup(to: connection(other))
     }
 
-    private func rows(_ path: String) throws -> [String] { try DatabaseQueue(path: path).read(rows) }
+    private func rows(_ path: String) throws -> [String] { try connection(path).read(rows) }
 
     private func rows(_ database: Database) throws -> [String] {
         let tables = ["operation", "meta", "queue", "counter", "event"]
