@@ -260,6 +260,15 @@ import Testing
         expectGranted(&ledger, 3, [Need(1, of: first), Need(1, of: second)])
     }
 
+    @Test func `the end of an offer has no effect on a claimant without one`() {
+        var ledger = Ledger()
+        let memory = ledger.addResource(capacity: 1)
+        expectGranted(&ledger, 1, [Need(1, of: memory)])
+        expectWaits(&ledger, 2, [Need(1, of: memory)])
+        for claimant in [1, 2, 3] { expect(ledger.lapse(claimant), []) }
+        expect(ledger.withdraw(1), [2])
+    }
+
     @Test func `very many changes of needs leave few entries in a line`() {
         var ledger = Ledger()
         let first = ledger.addResource(capacity: 1)

@@ -10,8 +10,8 @@ import Synchronization
 /// try await dashboard.run(port: 8080)   // prints the address to open
 /// ```
 ///
-/// The dashboard listens on 127.0.0.1 only, and answers only requests with its token. While no page is open, it costs the queues
-/// nothing. Safe to use from any thread.
+/// The dashboard listens on 127.0.0.1 only, and answers only requests with its token. Until a page is opened, it costs the
+/// queues nothing; after that, each operation of a shown queue pays about 0.2 µs. Safe to use from any thread.
 public final class Dashboard: Sendable {
     /// The settings of a dashboard.
     public struct Configuration: Sendable {
