@@ -36,7 +36,7 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
         let run = ManualRun(program)
         run.runAll()
         let remains = run.release()
-        if run.difference == nil, !remains.allSatisfy(\.isGone) { run.difference = "an operation or a queue remains" }
+        if run.difference == nil, !remains.areGoneSoon() { run.difference = "an operation or a queue remains" }
         return run.difference.map { (run.position, $0) }
     }
 

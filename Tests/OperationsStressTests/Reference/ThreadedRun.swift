@@ -57,13 +57,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         if !faults.isEmpty { return faults }
         let remains = run.operations.map { Weak($0) } + run.queues.map { Weak($0) }
         (run.operations, run.queues) = ([], [])
-        // The thread that used it last may hold it for a moment longer. No event announces the release.
-        let end = run.clock.now + .seconds(patience)
-        while !remains.allSatisfy(\.isGone) {
-            guard run.clock.now < end else { return ["an operation or a queue remains"] }
-            Pause.yield()
-        }
-        return []
+        return remains.areGoneSoon() ? [] : ["an operation or a queue remains"]
     }
 
     private init(_ program: RandomProgram) {
