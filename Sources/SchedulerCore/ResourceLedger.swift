@@ -18,9 +18,10 @@
 ///
 /// A resource exists until it is removed. A named resource exists while a claimant needs it.
 ///
-/// An *offer* reserves units for a claimant that was notified to request them. The units go to the next claimant if the queue
-/// of the first one has no free slot; otherwise claimants that could run would wait for one that cannot. The first claimant
-/// requests again when it can run, and keeps its seniority.
+/// An *offer* reserves units for a claimant that was notified to request them. The offer lapses if the queue of the claimant has
+/// no free slot; otherwise claimants that could run would wait for one that cannot. The units go to a claimant of another lane. The
+/// first claimant requests again when it can run, and keeps its seniority. Until then its lane is closed: the others of the lane
+/// would decline as well, and a line of n claimants would take n offers for each free slot.
 public struct ResourceLedger<Claimant: Hashable> {
     public typealias Resource = Int
 
@@ -77,6 +78,12 @@ public struct ResourceLedger<Claimant: Hashable> {
         /// entries, but it has one at or before the place of its first claimant.
         var holding = DeadlineHeap<Lane>()
         var givingWay = DeadlineHeap<Lane>()
+
+        subscript(givesWay: Bool) -> DeadlineHeap<Lane> {
+            _read { if givesWay { yield givingWay } else { yield holding } }
+            _modify { if givesWay { yield &givingWay } else { yield &holding } }
+        }
+
         /// The claimants that wait for more units than the capacity.
         var parked: Set<Claimant> = []
         /// The claimants that hold units.
@@ -104,6 +111,8 @@ public struct ResourceLedger<Claimant: Hashable> {
         var givesWay: Bool
         /// The number of the last change of `givesWay`.
         var change: UInt64 = 0
+        /// The claimant whose offer has lapsed last. While there is one, the lane is closed: it gets no offers, and blocks no other.
+        var closer: Claimant?
         /// The resources that its claimants wait for, with the number of claimants.
         var waiting: [Resource: Int] = [:]
     }
@@ -223,8 +232,9 @@ public struct ResourceLedger<Claimant: Hashable> {
         var freed = entry.state == .offered ? entry.needs.map(\.resource) : []
         leave(claimant, &entry)
         let old = entry.needs
+        freed += open(entry.lane, closedBy: claimant)
         if old != needs {
-            freed = old.map(\.resource)
+            freed += old.map(\.resource)
             entry.needs = needs
             for need in needs { accounts[need.resource].users += 1 }
         }
@@ -252,12 +262,21 @@ public struct ResourceLedger<Claimant: Hashable> {
     public mutating func setGivesWay(_ lane: Lane, _ givesWay: Bool, change: UInt64) -> [Claimant] {
         guard let state = lanes[lane], change > state.change else { return [] }
         lanes[lane]?.change = change
-        guard state.givesWay != givesWay else { return [] }
+        guard state.givesWay != givesWay || !givesWay && state.closer != nil else { return [] }
         lanes[lane]?.givesWay = givesWay
         // Sorted, because the order of a dictionary differs between processes (rule N4).
         let resources = state.waiting.keys.sorted()
         for resource in resources { index(lane, of: resource) }
-        return settle(givesWay ? resources : [])
+        return settle(givesWay ? resources : open(lane, closedBy: state.closer))
+    }
+
+    /// Opens a lane if this claimant has closed it. Returns the resources whose lines have to be checked.
+    private mutating func open(_ lane: Lane, closedBy claimant: Claimant?) -> [Resource] {
+        guard let claimant, lanes[lane]?.closer == claimant else { return [] }
+        lanes[lane]?.closer = nil
+        let resources = lanes[lane]?.waiting.keys.sorted() ?? []
+        for resource in resources { index(lane, of: resource) }
+        return resources
     }
 
     /// Returns the claimant that this one must not overtake although the units of a resource suffice, if there is one, and the
@@ -267,13 +286,17 @@ public struct ResourceLedger<Claimant: Hashable> {
         guard let entry = entries[claimant], entry.state == .waiting,
             let need = entry.needs.first(where: { $0.resource == resource }), need.units <= accounts[resource].free
         else { return (nil, []) }
-        return (blocker(of: entry, in: resource), settle([]))
+        return (lanes[entry.lane]?.closer ?? blocker(of: entry, in: resource), settle([]))
     }
 
-    /// Ends the offer to a claimant that cannot come. Returns the claimants that are offered the units now. No effect
-    /// without an offer.
+    /// Ends the offer to a claimant that cannot come, and closes its lane until this claimant requests again, steps out or withdraws,
+    /// or the lane no longer gives way. Returns the claimants that are offered the units now. No effect without an offer.
     public mutating func lapse(_ claimant: Claimant) -> [Claimant] {
-        entries[claimant]?.state == .offered ? stepOut(claimant) : []
+        guard var entry = entries[claimant], entry.state == .offered else { return [] }
+        leave(claimant, &entry)
+        lanes[entry.lane]?.closer = claimant
+        // The lane no longer blocks others in the lines of its other resources.
+        return settle(entry.needs.map(\.resource) + (lanes[entry.lane]?.waiting.keys.sorted() ?? []))
     }
 
     /// Removes a claimant from the lines, because it could not start even with its needs. It blocks no other claimant
@@ -286,15 +309,15 @@ public struct ResourceLedger<Claimant: Hashable> {
         guard var entry = entries[claimant], entry.state != .holding else { return [] }
         let stoodInLine = entry.state == .waiting || entry.state == .parked
         leave(claimant, &entry)
-        entries[claimant] = entry
-        return settle(entry.needs.map(\.resource)) + (stoodInLine ? [claimant] : [])
+        return settle(entry.needs.map(\.resource) + open(entry.lane, closedBy: claimant))
+            + (stoodInLine ? [claimant] : [])
     }
 
     /// Returns the units of a claimant, or ends its wait. Returns the claimants that are offered units now.
     public mutating func withdraw(_ claimant: Claimant) -> [Claimant] {
         guard var entry = entries.removeValue(forKey: claimant) else { return [] }
         leave(claimant, &entry)
-        let offered = settle(entry.needs.map(\.resource))
+        let offered = settle(entry.needs.map(\.resource) + open(entry.lane, closedBy: claimant))
         endUse(of: entry.needs)
         return offered
     }
@@ -329,7 +352,9 @@ public struct ResourceLedger<Claimant: Hashable> {
 
     /// Returns the senior claimant that waits for the resource, and that this one must not overtake.
     private mutating func blocker(of entry: Entry, in resource: Resource) -> Claimant? {
-        if let first = firstInLine(resource, \.holding), first.seniority < entry.seniority { return first.claimant }
+        if let first = firstInLine(resource, givesWay: false), first.seniority < entry.seniority {
+            return first.claimant
+        }
         if let first = firstClaimant(of: entry.lane, for: resource), first.seniority < entry.seniority {
             return first.claimant
         }
@@ -357,11 +382,11 @@ public struct ResourceLedger<Claimant: Hashable> {
 
     /// Returns the most senior claimant that may have its needs: the first of a lane that gives way, or the first of the others.
     private mutating func nextInLine(_ resource: Resource) -> Claimant? {
-        let first = firstInLine(resource, \.holding)
+        let first = firstInLine(resource, givesWay: false)
         // The lanes in front that cannot be served. They stay in front.
         var passed: [(seniority: UInt64, lane: Lane)] = []
         defer { for (seniority, lane) in passed { accounts[resource].givingWay.insert(lane, at: seniority) } }
-        while let next = firstInLine(resource, \.givingWay), next.seniority < first?.seniority ?? .max {
+        while let next = firstInLine(resource, givesWay: true), next.seniority < first?.seniority ?? .max {
             if let entry = entries[next.claimant] {
                 if mayHave(entry) { return next.claimant }
                 passed.append((next.seniority, entry.lane))
@@ -372,16 +397,16 @@ public struct ResourceLedger<Claimant: Hashable> {
         return first.claimant
     }
 
-    private typealias Lanes = WritableKeyPath<Account, DeadlineHeap<Lane>>
-
     /// Returns the most senior claimant of the lanes that give way, or of the others. Replaces outdated entries in front of it.
-    private mutating func firstInLine(_ resource: Resource, _ kind: Lanes) -> (claimant: Claimant, seniority: UInt64)? {
-        while let (seniority, lane) = accounts[resource][keyPath: kind].first {
-            let belongs = lanes[lane].map { $0.givesWay == (kind == \.givingWay) } ?? false
+    private mutating func firstInLine(
+        _ resource: Resource, givesWay: Bool
+    ) -> (claimant: Claimant, seniority: UInt64)? {
+        while let (seniority, lane) = accounts[resource][givesWay].first {
+            let belongs = lanes[lane].map { $0.givesWay == givesWay && $0.closer == nil } ?? false
             let first = belongs ? firstClaimant(of: lane, for: resource) : nil
             if let first, first.seniority == seniority { return first }
-            accounts[resource][keyPath: kind].popFirst()
-            if let first { accounts[resource][keyPath: kind].insert(lane, at: first.seniority) }
+            accounts[resource][givesWay].popFirst()
+            if let first { accounts[resource][givesWay].insert(lane, at: first.seniority) }
         }
         return nil
     }
@@ -457,16 +482,20 @@ public struct ResourceLedger<Claimant: Hashable> {
         if accounts[resource].lines[entry.lane]?.first?.rank == entry.seniority { index(entry.lane, of: resource) }
     }
 
-    /// Enters a lane among those that give way, or among the others, at the seniority of its first claimant.
+    /// Enters a lane among those that give way, or among the others, at the seniority of its first claimant. A closed lane is entered
+    /// when it opens.
     private mutating func index(_ lane: Lane, of resource: Resource) {
-        guard let givesWay = lanes[lane]?.givesWay, let first = firstClaimant(of: lane, for: resource) else { return }
-        let kind: Lanes = givesWay ? \.givingWay : \.holding
-        accounts[resource][keyPath: kind].insert(lane, at: first.seniority)
-        guard accounts[resource][keyPath: kind].count > 2 * accounts[resource].lines.count + 64 else { return }
-        accounts[resource][keyPath: kind] = DeadlineHeap()
-        for other in accounts[resource].lines.keys where lanes[other]?.givesWay == givesWay {
+        guard let state = lanes[lane], state.closer == nil, let first = firstClaimant(of: lane, for: resource) else {
+            return
+        }
+        let givesWay = state.givesWay
+        accounts[resource][givesWay].insert(lane, at: first.seniority)
+        guard accounts[resource][givesWay].count > 2 * accounts[resource].lines.count + 64 else { return }
+        accounts[resource][givesWay] = DeadlineHeap()
+        for other in accounts[resource].lines.keys
+        where lanes[other]?.givesWay == givesWay && lanes[other]?.closer == nil {
             guard let first = firstClaimant(of: other, for: resource) else { continue }
-            accounts[resource][keyPath: kind].insert(other, at: first.seniority)
+            accounts[resource][givesWay].insert(other, at: first.seniority)
         }
     }
 

@@ -105,6 +105,31 @@ import Testing
         #expect(inUse.withLock { $0.runs } == count && inUse.withLock { $0.most } <= 3)
         #expect(pool.usage(of: "unit") == .init(capacity: 3, inUse: 0, waiting: 0))
     }
+
+    @Test func `serial queues that share a resource ask each waiting operation a few times only`() async {
+        let pool = ResourcePool(["unit": 3])
+        let queues = (0..<4).map { OperationQueue(name: "\($0)", maxConcurrentOperationCount: 1) }
+        let (count, questions) = (1000, Guarded(0))
+        for number in 0..<count {
+            let operation = Asked(counting: questions)
+            operation.addRequirement(.units(1 + number % 3, of: "unit", in: pool))
+            queues[number % 4].addOperation(operation)
+        }
+        for queue in queues { await queue.waitUntilAllOperationsAreFinished() }
+        let asked = questions.withLock { $0 }
+        #expect(asked < 6 * count, "\(asked)")
+    }
+}
+
+/// Counts the questions whether it is ready.
+private final class Asked: Operation, @unchecked Sendable {
+    private let questions: Guarded<Int>
+    init(counting questions: Guarded<Int>) { self.questions = questions }
+
+    override var isReady: Bool {
+        questions.withLock { $0 += 1 }
+        return super.isReady
+    }
 }
 
 /// One of two units is in use by an operation that ends only after another one. A large operation, which needs both, is in line.
