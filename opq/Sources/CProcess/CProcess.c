@@ -139,6 +139,11 @@ pid_t cprocess_ended_child(void) {
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) ? 0 : info.si_pid;
 }
 
+int cprocess_has_children(void) {
+    siginfo_t info;
+    return !waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) || errno != ECHILD;
+}
+
 int cprocess_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
 // The numbers of these calls are the same on all architectures. The headers of older systems lack their names.

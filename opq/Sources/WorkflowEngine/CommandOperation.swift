@@ -64,7 +64,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
 
     override func cancel() {
         super.cancel()
-        send { .end($0, signal: shell.stopSignal) }
+        notify { shell.executor.end($0, by: shell.stopSignal) }
     }
 
     /// Cancels the operation unless it has started.
@@ -78,15 +78,14 @@ final class CommandOperation: Operation, @unchecked Sendable {
     func kill() {
         state.withLock { $0.isKilled = true }
         super.cancel()
-        send { .kill($0) }
+        notify { shell.executor.kill($0) }
     }
 
-    /// Sends a message about the running command. If the command waits for a resource that is short, the watch retries its
-    /// start.
-    private func send(_ message: (ProcessWatch.Token) -> ProcessWatch.Message) {
+    /// Calls `body` with the running command. If the command waits for a resource that is short, the watch retries its start.
+    private func notify(_ body: (ProcessWatch.Token) -> Void) {
         let (phase, token) = state.withLock { ($0.phase, $0.token) }
         guard phase == .executing else { return }
-        shell.watch.send(token.map(message) ?? .attemptNow)
+        if let token { body(token) } else { shell.watch.send(.attemptNow) }
     }
 
     /// Decides whether the command runs, and ends the operation if it is up to date.
@@ -117,24 +116,22 @@ final class CommandOperation: Operation, @unchecked Sendable {
             conclude(.cancelled)
             return true
         }
-        let clock = ContinuousClock()
-        let (start, token, spool) = (clock.now, shell.watch.makeToken(), shell.spools.makeSpool())
-        let earliest = ProcessMark.now
+        let (token, spool) = (shell.watch.makeToken(), shell.spools.makeSpool())
         // Before the start, because the command may end at any time after it.
         state.withLock { $0.token = token }
-        do {
-            try shell.watch.start(planned, as: token, niceness: niceness) { process in
+        var command = ExecutedCommand(
+            operation: planned, token: token, niceness: niceness, spool: spool,
+            started: { [self] process in
                 ledger.start(planned)
-                shell.journal?.started(
-                    index,
-                    ProcessMark(identifier: process.identifier, earliest: earliest, latest: ProcessMark.now))
-                var watched = ProcessWatch.Watched(process: process, spool: spool) { end in
-                    self.commandEnded(self.outcome(of: end, printed: spool), clock.now - start, spool, token)
-                }
-                watched.grace = planned.settings.grace ?? plan.settings.grace
-                watched.limit = planned.settings.timeout
-                return watched
-            }
+                if let process { shell.journal?.started(index, process) }
+            },
+            ended: { [self] end, duration in
+                commandEnded(outcome(of: end, printed: spool), duration, spool, token)
+            })
+        command.prepared = state.withLock(\.prepared)
+        command.grace = planned.settings.grace ?? plan.settings.grace
+        do {
+            try shell.executor.start(command)
         } catch {
             state.withLock { $0.token = nil }
             if let shortage = error as? Shortage, !isLastAttempt {
@@ -145,11 +142,11 @@ final class CommandOperation: Operation, @unchecked Sendable {
             conclude(.failed(.unstartable(text)))
             return true
         }
-        // A cancellation may have come before the watch knew the token, so check again.
+        // A cancellation may have come before the executor knew the token, so check again.
         if state.withLock(\.isKilled) {
-            shell.watch.send(.kill(token))
+            shell.executor.kill(token)
         } else if isCancelled {
-            shell.watch.send(.end(token, signal: shell.stopSignal))
+            shell.executor.end(token, by: shell.stopSignal)
         }
         return true
     }
@@ -163,7 +160,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
         case .exit(0): .succeeded
         case .exit(let status): .failed(.exit(status))
         case .signal(let number): .failed(.signal(number))
-        case .unknown(let reason): .failed(.unstartable(reason))
+        case .unknown(let reason): .failed(.unknown(reason))
         }
     }
 
@@ -208,7 +205,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
         }
         shell.watch.send(.wait(token, delay, start))
         // A cancellation may have come before the watch knew the wait.
-        if isCancelled { shell.watch.send(.end(token, signal: shell.stopSignal)) }
+        if isCancelled { shell.watch.end(token, by: shell.stopSignal) }
     }
 
     private func conclude(
@@ -246,6 +243,8 @@ final class CommandShell: Sendable {
     let ledger: RunLedger
     /// The watch that waits for the commands of the operations.
     let watch: ProcessWatch
+    /// The place in which the commands run.
+    let executor: any CommandExecutor
     /// The directory of the files that hold the output of the commands.
     let spools: SpoolDirectory
     /// The decisions and records of the run. `nil` for a run without up-to-date checks.
@@ -260,8 +259,11 @@ final class CommandShell: Sendable {
         set { signal.store(newValue, ordering: .sequentiallyConsistent) }
     }
 
-    init(ledger: RunLedger, watch: ProcessWatch, spools: SpoolDirectory, journal: RunJournal?, explains: Bool) {
-        (self.ledger, self.watch, self.spools) = (ledger, watch, spools)
+    init(
+        ledger: RunLedger, watch: ProcessWatch, executor: any CommandExecutor, spools: SpoolDirectory,
+        journal: RunJournal?, explains: Bool
+    ) {
+        (self.ledger, self.watch, self.executor, self.spools) = (ledger, watch, executor, spools)
         (self.journal, self.explains) = (journal, explains)
     }
 }
@@ -297,8 +299,12 @@ extension Retries {
     func delay(after failure: Outcome.Failure, attempt: Int) -> Duration? {
         if let statuses {
             guard case .exit(let status) = failure, statuses.contains(status) else { return nil }
-        } else if case .unstartable = failure {
-            return nil
+        } else {
+            switch failure {
+            // A command whose end is unknown may still run.
+            case .unstartable, .unknown: return nil
+            default: break
+            }
         }
         let policy = RetryPolicy(
             retries: count, backoff: .exponential(delay, factor: factor, cap: .seconds(86_400)), jitter: .none)

@@ -24,6 +24,8 @@ public enum Outcome: Equatable, Sendable {
         case signal(Int32)
         /// The command could not be started, for the given reason.
         case unstartable(String)
+        /// The end of the command is unknown, or a cluster refused it, for the given reason.
+        case unknown(String)
         /// The command ended, but the directory for output had no space left at some time, so output may be lost.
         case outputLost(ProcessEnd, directory: String)
         /// The command succeeded but did not make a file that it has to make.

@@ -51,6 +51,7 @@ final class RunLedger: Sendable {
     private let handler: @Sendable (RunEvent) -> Bool
     private let stopPolicy: StopPolicy
     private let reportsStarts: Bool
+    private let reportsSkips: Bool
     private let shortages = Mutex<[Shortage]>([])
     private let cancellation = Mutex<(@Sendable () -> Void)?>(nil)
     private let stop = Mutex<(@Sendable () -> Void)?>(nil)
@@ -62,9 +63,10 @@ final class RunLedger: Sendable {
     /// - Parameters:
     ///   - stopPolicy: The reaction to a failure.
     ///   - reportsStarts: Whether the handler receives the starts of operations, and the ends of those that are up to date.
+    ///   - reportsSkips: Whether the handler receives the ends of operations that were skipped or not needed.
     ///   - handler: A function that receives every event. If the function returns `false`, the run is cancelled.
     init(
-        operationCount: Int, stopPolicy: StopPolicy = .never, reportsStarts: Bool = true,
+        operationCount: Int, stopPolicy: StopPolicy = .never, reportsStarts: Bool = true, reportsSkips: Bool = true,
         handler: @escaping @Sendable (RunEvent) -> Bool
     ) {
         state = Mutex(State(conclusions: Array(repeating: nil, count: operationCount)))
@@ -73,6 +75,7 @@ final class RunLedger: Sendable {
         events.name = QueueDescription.defaultName
         self.stopPolicy = stopPolicy
         self.reportsStarts = reportsStarts
+        self.reportsSkips = reportsSkips
         self.handler = handler
     }
 
@@ -143,8 +146,14 @@ final class RunLedger: Sendable {
             stop.withLock { $0.take() }?()
         }
         let journal = journal.withLock(\.self)
-        if conclusion.outcome == .upToDate, !reportsStarts {
-            // Nothing is shown, so no other thread is needed.
+        let isShown =
+            switch conclusion.outcome {
+            case .upToDate: reportsStarts
+            case .skipped, .unneeded: reportsSkips
+            case .succeeded, .failed, .cancelled: true
+            }
+        if !isShown {
+            // No other thread is needed.
             journal?.ended(conclusion, record, spool)
             return completion()
         }

@@ -128,6 +128,7 @@ public struct RunReport: Sendable {
         case .exit(let status): "exit \(status)"
         case .signal(let number): "signal \(number)" + (signalNames[number].map { " (\($0))" } ?? "")
         case .unstartable(let reason): "cannot start: \(reason)"
+        case .unknown(let reason): reason
         case .missingOutput(let path): "the output '\(path)' is missing"
         case .badDepfile(let path, let line): "line \(line) of the depfile '\(path)' has no colon"
         case .timedOut(let limit): "timed out after \(limit.seconds)"

@@ -4,6 +4,14 @@ import Glibc
 import Operations
 public import OperationsTimeline
 
+/// The place in which the commands of a run are executed. The raw values are the names on the command line.
+public enum RunPlace: String, CaseIterable, Sendable {
+    /// This machine.
+    case local
+    /// A cluster on which Slurm runs.
+    case slurm
+}
+
 /// Options for running a plan.
 public struct RunOptions: Sendable {
     /// The concurrency limit of queues for which the file sets none. `nil` stands for the number of processors.
@@ -15,9 +23,15 @@ public struct RunOptions: Sendable {
     public var commands: Int?
     /// Whether the handler of the run receives the starts of operations, and the ends of those that are up to date.
     public var reportsStarts = true
+    /// Whether the handler of the run receives the ends of operations that were skipped or not needed.
+    public var reportsSkips = true
     /// Whether this process becomes the parent of orphans of commands. It reaps them, and ends them when the run is cancelled.
     /// All children that this process starts must belong to the run then.
     public var adoptsOrphans = false
+    /// The place in which the commands are executed.
+    public var place = RunPlace.local
+    /// A function that receives a line about jobs on a cluster. It is called on any thread.
+    public var note: (@Sendable (String) -> Void)?
     /// The store to which the run is recorded. `nil` if the workflow has no file.
     public var store: RunStore?
     /// The contents of the workflow file.
@@ -62,6 +76,7 @@ public final class WorkflowRun: Sendable {
     private let queues: [String: OperationQueue]
     private let operations: [CommandOperation]
     private let shell: CommandShell
+    private let slurm: SlurmRun?
     private var watch: ProcessWatch { shell.watch }
 
     /// Records the operations of the run in `trace`. Call this method before ``run()``.
@@ -77,11 +92,26 @@ public final class WorkflowRun: Sendable {
     public init(_ plan: WorkflowPlan, options: RunOptions, handler: @escaping @Sendable (RunEvent) -> Bool) throws {
         let ledger = RunLedger(
             operationCount: plan.operations.count, stopPolicy: options.stopPolicy, reportsStarts: options.reportsStarts,
-            handler: handler)
+            reportsSkips: options.reportsSkips, handler: handler)
         self.plan = plan
         self.ledger = ledger
-        let resources = try RunResources(plan)
+        var options = options
+        let isLocal = options.place == .local
+        let resources = try RunResources(plan, on: options.place)
+        // The commands of a cluster are no processes of this machine.
+        if !isLocal { options.commands = .max }
         let start = try RunStart(plan, options: options)
+        do throws(RunFailure) {
+            let note = options.note ?? { _ in }
+            if isLocal, let store = options.store { try SlurmLeft.clear(store, start.watch, note) }
+            slurm =
+                isLocal
+                ? nil : try SlurmRun(plan, in: options.store, resumes: options.resumes, start.watch, note: note)
+        } catch {
+            start.watch.send(.stop)
+            throw error
+        }
+        if let slurm { options.jobs = options.jobs ?? slurm.jobs }
         queues = Dictionary(
             uniqueKeysWithValues: plan.queues.map { queue in
                 // A queue may have as many threads as operations, and a thread counts as a process.
@@ -92,7 +122,9 @@ public final class WorkflowRun: Sendable {
         ledger.record(in: journal)
         journal.begin(file: Digest(of: options.fileBytes), options.choice)
         let shell = CommandShell(
-            ledger: ledger, watch: start.watch, spools: start.spools, journal: journal, explains: options.explains)
+            ledger: ledger, watch: start.watch, executor: slurm?.executor ?? start.watch, spools: start.spools,
+            journal: journal,
+            explains: options.explains)
         self.shell = shell
         operations = plan.operations.indices.map { CommandOperation($0, of: plan, shell: shell) }
         if let requirement = start.requirement {
@@ -102,7 +134,9 @@ public final class WorkflowRun: Sendable {
             for requirement in resources.requirements(of: operation.planned) { operation.addRequirement(requirement) }
         }
         ledger.cancelRun(by: { [weak self] in self?.cancel() })
-        ledger.stopRun(by: { [weak self] in self?.stop(endsCommands: options.stopPolicy == .now) })
+        ledger.stopRun(by: { [weak self, endsCommands = options.stopPolicy == .now] in
+            self?.stop(endsCommands: endsCommands)
+        })
         enqueue()
     }
 
@@ -120,6 +154,7 @@ public final class WorkflowRun: Sendable {
         waitForWatch { .awaitOrphans($0) }
         let conclusions = ledger.allConclusions(of: plan.operations)
         let failure = shell.journal?.end(isInterrupted: conclusions.contains { $0.outcome == .cancelled })
+        slurm?.finish()
         return RunResult(
             conclusions: conclusions, recordFailure: failure ?? nil, wallTime: clock.now - start,
             processorTime: .processorTimeOfChildren - processorTime)

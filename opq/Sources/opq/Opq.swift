@@ -32,7 +32,7 @@ struct Opq: ParsableCommand {
             Glibc.exit(ExitCode.badInput.rawValue)
         }
         do {
-            var command = try parseAsRoot(Array(words.dropFirst()))
+            var command = try parsed(words.dropFirst())
             try command.run()
         } catch {
             let code = exitCode(for: error)
@@ -41,6 +41,18 @@ struct Opq: ParsableCommand {
             print(fullMessage(for: error), to: &standardError)
             Glibc.exit(ExitCode.badInput.rawValue)
         }
+    }
+
+    /// Returns the command of the words. The parser of one subcommand needs less time than the parser of all, which has the
+    /// messages about mistakes.
+    private static func parsed(_ words: ArraySlice<String>) throws -> any ParsableCommand {
+        let frequent: [any ParsableCommand.Type] = [RunCommand.self, CheckCommand.self]
+        if let type = frequent.first(where: { $0.configuration.commandName == words.first }),
+            let command = try? type.parseAsRoot(Array(words.dropFirst())), Swift.type(of: command) == type
+        {
+            return command
+        }
+        return try parseAsRoot(Array(words))
     }
 
     /// The words of the command line. Bytes that are not UTF-8 are kept, because they may be in the name of an operation.

@@ -22,6 +22,9 @@ struct RunCommand: ParsableCommand {
     /// The reactions to a failure.
     enum Stop: String, CaseIterable, ExpressibleByArgument { case now, soon, never }
 
+    /// The places of commands.
+    enum Place: String, CaseIterable, ExpressibleByArgument { case local, slurm }
+
     @OptionGroup var workflow: WorkflowArgument
 
     @OptionGroup var selection: SelectionOptions
@@ -36,6 +39,11 @@ struct RunCommand: ParsableCommand {
 
     @Flag(help: "Print the commands that would run, each with the reason, and run none.")
     var dryRun = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The place of the commands: this machine, or a cluster on which Slurm runs.", valueName: "local|slurm"))
+    var on = Place.local
 
     @Option(
         help: ArgumentHelp(
@@ -213,6 +221,8 @@ struct RunCommand: ParsableCommand {
         let outputs = FailedOutputs()
         var options = RunOptions(jobs: jobs?.value, stopPolicy: StopPolicy(rawValue: stop.rawValue) ?? .never)
         (options.store, options.isForced, options.resumes, options.explains) = (store, force, resumes, explain)
+        options.place = RunPlace(rawValue: on.rawValue) ?? .local
+        options.note = { [secrets] in printer.announce(secrets.masked($0)) }
         options.choice = choice
         for (name, value) in choice.variables.sorted(by: { $0.key < $1.key }) where secrets.masked(value) != value {
             note("the value of '\(name)' is a secret and is not recorded; resume needs --set again")
@@ -223,6 +233,7 @@ struct RunCommand: ParsableCommand {
         if resumes, let note = store?.noteForResume(options.fileBytes) { print("opq: \(note)", to: &standardError) }
         let isDrawn = isTerminal && detail != .quiet
         options.reportsStarts = detail == .verbose || isDrawn || json
+        options.reportsSkips = !quiet
         options.adoptsOrphans = true
         var display: Display?
         if isDrawn {

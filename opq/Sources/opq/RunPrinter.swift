@@ -67,6 +67,14 @@ final class RunPrinter: Sendable {
         }
     }
 
+    /// Prints a line about the run on standard error.
+    func announce(_ text: String) {
+        _ = onScreen { screen in
+            screen.put(note: "opq: \(text.visible)")
+            return true
+        }
+    }
+
     /// Announces that a signal cancels the run.
     ///
     /// The method does not block, because a write to a stopped terminal may hold the lock of the screen.

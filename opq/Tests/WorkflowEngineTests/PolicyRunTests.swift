@@ -37,13 +37,14 @@ struct PolicyRunTests {
         #expect(try ["third", "other", "never"].map { try directory.text(of: $0).utf8.count / 2 } == [3, 1, 3])
     }
 
-    @Test func `delays of retries grow by their factor, and a command that cannot start does not run again`() {
+    @Test func `delays of retries grow by their factor, and a command without a known end does not run again`() {
         var retries = Retries()
         (retries.count, retries.delay, retries.factor) = (3, .seconds(1), 2)
         #expect(
             (1...4).map { retries.delay(after: .exit(1), attempt: $0) } == [.seconds(1), .seconds(2), .seconds(4), nil])
         #expect(retries.delay(after: .signal(9), attempt: 1) == .seconds(1))
         #expect(retries.delay(after: .unstartable("x"), attempt: 1) == nil)
+        #expect(retries.delay(after: .unknown("x"), attempt: 1) == nil)
         retries.statuses = [75]
         #expect(retries.delay(after: .exit(75), attempt: 1) == .seconds(1))
         #expect(retries.delay(after: .exit(1), attempt: 1) == nil)

@@ -38,6 +38,9 @@ int cprocess_reap(pid_t identifier, int *status);
 /// Returns the identifier of a child process that has ended and is not reaped, or 0.
 pid_t cprocess_ended_child(void);
 
+/// Returns whether this process has a child, ended or not.
+int cprocess_has_children(void);
+
 /// Makes this process the parent of descendants whose parents end. Returns 0, or -1 and sets `errno`.
 int cprocess_adopt_orphans(void);
 

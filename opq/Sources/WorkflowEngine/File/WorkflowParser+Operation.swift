@@ -54,7 +54,12 @@ extension WorkflowParser {
         case "outputs": settings.outputs = strings(in: entry)
         case "depfile": settings.depfile = string(in: entry)
         case "exclusive": settings.exclusive = strings(in: entry)
-        case "slurm": settings.slurm = strings(in: entry)
+        case "slurm":
+            settings.slurm = strings(in: entry)
+            for option in settings.slurm {
+                guard let fault = SlurmOptions.fault(in: option.value) else { continue }
+                report("'\(option.value)' cannot be an option of sbatch here: \(fault)", at: option.position)
+            }
         case "keepOutputs": settings.plain.keepsOutputs = bool(in: entry) ?? false
         case "timeout":
             settings.plain.timeout = duration(in: entry)

@@ -5,7 +5,7 @@
 struct WorkflowParser {
     /// The keys whose effect is missing. The parser refuses them, because a key without its effect would mislead.
     static let pending: Set<String> = [
-        "rate", "terminal", "capture", "jobserver", "slurm",
+        "rate", "terminal", "capture", "jobserver",
     ]
 
     /// The valid part of the workflow.

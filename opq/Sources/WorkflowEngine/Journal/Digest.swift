@@ -11,20 +11,26 @@ struct Digest: Hashable, Sendable {
     /// Creates the digest of a sequence of texts. The lengths are part of the digest, so `["ab", "c"]` and `["a", "bc"]` differ.
     init(of texts: some Sequence<String>) {
         var hasher = DigestHasher()
-        for text in texts {
-            let bytes = Array(text.utf8)
-            withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hasher.add($0) }
-            bytes.withUnsafeBytes { hasher.add($0) }
+        for var text in texts {
+            text.withUTF8 { bytes in
+                withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { hasher.add($0) }
+                hasher.add(UnsafeRawBufferPointer(bytes))
+            }
         }
         self = hasher.finish()
     }
 
     /// Creates the digest of bytes.
-    init(of bytes: [UInt8]) {
+    init(of bytes: ArraySlice<UInt8>) {
         var hasher = DigestHasher()
         bytes.withUnsafeBytes { hasher.add($0) }
         self = hasher.finish()
     }
+}
+
+extension Digest {
+    /// Creates the digest of an array of bytes.
+    init(of bytes: [UInt8]) { self.init(of: bytes[...]) }
 }
 
 /// A computation of a digest from parts of the bytes.
@@ -33,24 +39,33 @@ struct DigestHasher {
 
     private var (h1, h2): (UInt64, UInt64) = (0, 0)
     private var count = 0
-    /// The bytes after the last whole block of 16 bytes.
-    private var rest: [UInt8] = []
+    /// The bytes after the last whole block of 16 bytes, and zeros.
+    private var rest: (UInt64, UInt64) = (0, 0)
+    private var restCount = 0
 
     /// Adds bytes, which continue those added before.
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         count += bytes.count
         var bytes = bytes[...]
-        if !rest.isEmpty {
-            let missing = bytes.prefix(16 - rest.count)
-            rest += missing
+        if restCount > 0 {
+            let missing = bytes.prefix(16 - restCount)
+            keep(missing)
             bytes = bytes.dropFirst(missing.count)
-            guard rest.count == 16 else { return }
-            rest.withUnsafeBytes { addBlocks($0) }
-            rest = []
+            guard restCount == 16 else { return }
+            withUnsafeBytes(of: rest) { addBlocks($0) }
+            (rest, restCount) = ((0, 0), 0)
         }
         let whole = bytes.count & ~15
         addBlocks(UnsafeRawBufferPointer(rebasing: bytes.prefix(whole)))
-        rest += bytes.dropFirst(whole)
+        keep(bytes.dropFirst(whole))
+    }
+
+    /// Adds bytes to the incomplete block.
+    private mutating func keep(_ bytes: Slice<UnsafeRawBufferPointer>) {
+        withUnsafeMutableBytes(of: &rest) { rest in
+            UnsafeMutableRawBufferPointer(rebasing: rest[restCount...]).copyBytes(from: bytes)
+        }
+        restCount += bytes.count
     }
 
     private mutating func addBlocks(_ bytes: UnsafeRawBufferPointer) {
@@ -67,12 +82,9 @@ struct DigestHasher {
     /// Returns the digest of all bytes.
     func finish() -> Digest {
         var (h1, h2) = (h1, h2)
-        var (k1, k2): (UInt64, UInt64) = (0, 0)
-        for (index, byte) in rest.enumerated() {
-            if index < 8 { k1 |= UInt64(byte) << (8 * index) } else { k2 |= UInt64(byte) << (8 * (index - 8)) }
-        }
-        if rest.count > 8 { h2 ^= Self.rotated(k2 &* Self.c2, 33) &* Self.c1 }
-        if !rest.isEmpty { h1 ^= Self.rotated(k1 &* Self.c1, 31) &* Self.c2 }
+        let (k1, k2) = (UInt64(littleEndian: rest.0), UInt64(littleEndian: rest.1))
+        if restCount > 8 { h2 ^= Self.rotated(k2 &* Self.c2, 33) &* Self.c1 }
+        if restCount > 0 { h1 ^= Self.rotated(k1 &* Self.c1, 31) &* Self.c2 }
         h1 ^= UInt64(count)
         h2 ^= UInt64(count)
         h1 &+= h2

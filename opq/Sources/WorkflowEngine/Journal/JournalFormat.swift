@@ -36,7 +36,7 @@ enum JournalFormat {
         let bytes = entry.bytes
         var frame: [UInt8] = []
         frame.reserveCapacity(bytes.count + 8)
-        for number in [UInt32(bytes.count), checksum(bytes)] {
+        for number in [UInt32(bytes.count), checksum(bytes[...])] {
             withUnsafeBytes(of: number.littleEndian) { frame += $0 }
         }
         return frame + bytes
@@ -65,7 +65,9 @@ enum JournalFormat {
     private static func frame(at offset: Int, in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         guard bytes.count - offset > 8 else { return nil }
         func number(_ offset: Int) -> UInt32 {
-            bytes[offset..<offset + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+            bytes.withUnsafeBytes {
+                UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+            }
         }
         let count = Int(number(offset))
         guard count > 0, count <= bytes.count - offset - 8 else { return nil }
@@ -73,7 +75,7 @@ enum JournalFormat {
         return checksum(entry) == number(offset + 4) ? entry : nil
     }
 
-    private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        UInt32(truncatingIfNeeded: Digest(of: Array(bytes)).first)
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        UInt32(truncatingIfNeeded: Digest(of: bytes).first)
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The runs of a workflow and the last records of its operations, as the journal has them.
 struct RunHistory: Sendable {
     /// A run.
@@ -25,7 +27,9 @@ struct RunHistory: Sendable {
     /// The operations whose output is in a file.
     private(set) var loggedNames: Set<ByteKey> = []
     private var records: [ByteKey: OperationRecord] = [:]
-    private var names: [Digest: String] = [:]
+    /// The names of the records, in the order of the entries. A name may occur more than once.
+    private var recordedNames: [String] = []
+    private var names = NamesByCommand()
     /// The contents of files that were read.
     private(set) var cache = StatCache()
 
@@ -50,8 +54,10 @@ struct RunHistory: Sendable {
             }
             guard let record = end.record else { return }
             records[ByteKey(record.name)] = record
-            names[record.fingerprint.digest] = record.name
-            for file in record.inputs + record.outputs { cache.add(file) }
+            recordedNames.append(record.name)
+            names = NamesByCommand()
+            for file in record.inputs { cache.add(file) }
+            for file in record.outputs { cache.add(file) }
         case .processBegan(let name, let mark):
             if !runs.isEmpty { runs[runs.count - 1].processes[ByteKey(name)] = mark }
         case .keeps(let count): runs.removeFirst(Self.dropped(runs.map(\.choice.resumes), keeping: count))
@@ -79,7 +85,14 @@ struct RunHistory: Sendable {
         of name: String, _ fingerprint: Fingerprint, isPlanned: (ByteKey) -> Bool
     ) -> OperationRecord? {
         if let record = records[ByteKey(name)] { return record }
-        guard let old = names[fingerprint.digest].map({ ByteKey($0) }), !isPlanned(old) else { return nil }
+        let known = names.names { [records, recordedNames] in
+            // The last record of a command is the one that counts.
+            let pairs = recordedNames.lazy.compactMap { name in
+                records[ByteKey(name)].map { ($0.fingerprint.digest, name) }
+            }
+            return Dictionary(pairs) { $1 }
+        }
+        guard let old = known[fingerprint.digest].map({ ByteKey($0) }), !isPlanned(old) else { return nil }
         return records[old]
     }
 
@@ -122,6 +135,20 @@ struct RunHistory: Sendable {
         // Without a run before them, these ends count for no run.
         let ends = kept.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         return ends.map { .operationEnded($0) } + entries[first...]
+    }
+}
+
+/// The names of operations by the digests of their commands. They are computed at the first use, because few runs rename an
+/// operation.
+private final class NamesByCommand: Sendable {
+    private let names = Mutex<[Digest: String]?>(nil)
+
+    func names(_ compute: @Sendable () -> [Digest: String]) -> [Digest: String] {
+        names.withLock { names in
+            let known = names ?? compute()
+            names = known
+            return known
+        }
     }
 }
 

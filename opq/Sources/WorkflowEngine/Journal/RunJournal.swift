@@ -251,8 +251,8 @@ final class RunJournal: Sendable {
         end.duration = conclusion.duration.map { Int64($0 / .nanoseconds(1)) }
         end.log = spool.map { store.writeLog($0, of: conclusion.name) } ?? .empty
         end.record = record
-        // An operation that is up to date stays so, also if this entry is lost.
-        store.append(.operationEnded(end), mayWait: end.kind == .upToDate && record == nil)
+        // An operation that is up to date stays so, also if this entry is lost. One that was skipped has not succeeded in any case.
+        store.append(.operationEnded(end), mayWait: [.upToDate, .skipped].contains(end.kind) && record == nil)
     }
 
     private static func read(_ path: String) -> [UInt8]? {

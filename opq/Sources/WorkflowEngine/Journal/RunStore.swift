@@ -23,6 +23,9 @@ public final class RunStore: Sendable {
         var waiting: [UInt8] = []
     }
 
+    /// The number of bytes of entries that wait for the next one.
+    private static let waitingLimit = 256 * 1024
+
     /// The path of the folder.
     let path: String
     /// The path of the workflow file.
@@ -114,7 +117,7 @@ public final class RunStore: Sendable {
         state.withLock { state in
             guard state.failure == nil else { return }
             state.waiting += bytes
-            if mayWait { return }
+            if mayWait, state.waiting.count < Self.waitingLimit { return }
             let frame = state.waiting
             state.waiting = []
             var done = 0

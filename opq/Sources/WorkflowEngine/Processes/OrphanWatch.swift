@@ -25,7 +25,10 @@ final class OrphanWatch {
     init(_ watch: ProcessWatch) {
         self.watch = watch
         _ = cprocess_adopt_orphans()
-        others = Set(ProcessTable().children(of: getpid(), except: []).map(\.identifier))
+        // Reading all processes takes longer than starting a command, and few programs start opq with children.
+        others =
+            cprocess_has_children() == 0
+            ? [] : Set(ProcessTable().children(of: getpid(), except: []).map(\.identifier))
         nextReap = .now
     }
 
