@@ -17,29 +17,35 @@ final class CommandOperation: Operation, @unchecked Sendable {
         /// The number of the current run of the command, from 1.
         var attempt = 1
         /// The files before the command. `nil` until the operation has decided to run.
-        var prepared: RunJournal.Prepared?
+        var prepared: PreparedBox?
+    }
+
+    /// Most operations of a large plan have not started, or never run, so their states stay small.
+    private final class PreparedBox: Sendable {
+        let value: RunJournal.Prepared
+
+        init(_ value: RunJournal.Prepared) { self.value = value }
     }
 
     private let index: Int
-    private let plan: WorkflowPlan
     private let shell: CommandShell
     private let state = Mutex(State())
     /// The ends of families that this operation is a member of. Set before the run.
     var families: [FamilyEnd] = []
 
     /// The operation of the plan.
-    var planned: PlannedOperation { plan.operations[index] }
+    var planned: PlannedOperation { _read { yield shell.plan.operations[index] } }
+    private var plan: WorkflowPlan { _read { yield shell.plan } }
     private var ledger: RunLedger { shell.ledger }
     private var quality: Quality { plan.queues.first { $0.name == planned.queue }?.quality ?? .default }
 
-    /// Creates the operation at `index` of `plan`.
-    init(_ index: Int, of plan: WorkflowPlan, shell: CommandShell) {
+    /// Creates the operation at `index` of the plan of `shell`.
+    init(_ index: Int, shell: CommandShell) {
         self.index = index
-        self.plan = plan
         self.shell = shell
         super.init()
-        name = plan.operations[index].name
-        queuePriority = plan.operations[index].priority.queuePriority
+        name = planned.name
+        queuePriority = planned.priority.queuePriority
     }
 
     override var isAsynchronous: Bool { true }
@@ -98,7 +104,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
             conclude(.upToDate, record: prepared.isDeclared ? nil : record)
             return true
         case .run(let reason):
-            state.withLock { $0.prepared = prepared }
+            state.withLock { $0.prepared = PreparedBox(prepared) }
             if shell.explains { ledger.note(.explained(planned, reason.text)) }
             journal.began(index, prepared)
             return false
@@ -128,7 +134,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
             ended: { [self] end, duration in
                 commandEnded(outcome(of: end, printed: spool), duration, spool, token)
             })
-        command.prepared = state.withLock(\.prepared)
+        command.prepared = state.withLock { $0.prepared?.value }
         command.grace = planned.settings.grace ?? plan.settings.grace
         do {
             try shell.executor.start(command)
@@ -168,7 +174,7 @@ final class CommandOperation: Operation, @unchecked Sendable {
     private func commandEnded(
         _ outcome: Outcome, _ duration: Duration, _ spool: OutputSpool, _ token: ProcessWatch.Token
     ) {
-        let prepared = state.withLock(\.prepared)
+        let prepared = state.withLock { $0.prepared?.value }
         guard let journal = shell.journal, let prepared, prepared.isDeclared else {
             let record = prepared.map { prepared in
                 OperationRecord(name: planned.name, fingerprint: prepared.fingerprint, end: outcome.recordEnd)
@@ -239,6 +245,8 @@ final class CommandOperation: Operation, @unchecked Sendable {
 
 /// The objects that all operations of a run share.
 final class CommandShell: Sendable {
+    /// The plan of the run.
+    let plan: WorkflowPlan
     /// The ledger that records how the operations end.
     let ledger: RunLedger
     /// The watch that waits for the commands of the operations.
@@ -260,9 +268,11 @@ final class CommandShell: Sendable {
     }
 
     init(
-        ledger: RunLedger, watch: ProcessWatch, executor: any CommandExecutor, spools: SpoolDirectory,
+        plan: WorkflowPlan, ledger: RunLedger, watch: ProcessWatch, executor: any CommandExecutor,
+        spools: SpoolDirectory,
         journal: RunJournal?, explains: Bool
     ) {
+        self.plan = plan
         (self.ledger, self.watch, self.executor, self.spools) = (ledger, watch, executor, spools)
         (self.journal, self.explains) = (journal, explains)
     }

@@ -33,13 +33,15 @@ struct RunStart {
         let limits = plan.queues.map { $0.concurrency(jobs: options.jobs) }
         let secrets = Secrets(of: plan) { name in getenv(name).map { String(cString: $0) } }
         spools = SpoolDirectory(filter: secrets.filter)
-        commands = try options.commands ?? Self.commands(atMost: most, limits: limits)
+        var isLimited = false
+        commands = try options.commands ?? Self.commands(atMost: most, limits: limits, isLimited: &isLimited)
         let pool = ResourcePool(["commands": commands])
         requirement = most > commands ? .units(1, of: "commands", in: pool) : nil
         do {
             watch = try ProcessWatch(adoptsOrphans: options.adoptsOrphans)
             do {
-                try Self.checkThreads()
+                // Without a limit of processes and threads, the check would only cost time.
+                if isLimited { try Self.checkThreads() }
                 try spools.makeFile().close()
             } catch {
                 watch.send(.stop)
@@ -54,14 +56,18 @@ struct RunStart {
 
     /// Returns the number of commands that the system's limits allow to run at the same time.
     ///
+    /// - Parameter isLimited: Becomes `true` if there is a limit of processes and threads.
     /// - Throws: `RunFailure` if the limits allow no command.
-    private static func commands(atMost most: Int, limits: [Int]) throws(RunFailure) -> Int {
+    private static func commands(
+        atMost most: Int, limits: [Int], isLimited: inout Bool
+    ) throws(RunFailure) -> Int {
         let descriptors = DescriptorBudget.ofThisProcess(for: most)
         guard descriptors.commands > 0 else {
             throw RunFailure(
                 description: "\(Shortage.descriptors.text); a run needs at least \(descriptors.leastLimit)")
         }
         let processes = ProcessBudget.ofThisProcess(threads: threads + 1, limits: limits, most: most)
+        isLimited = processes != nil
         return min(descriptors.commands, processes?.commands ?? .max)
     }
 

@@ -122,11 +122,12 @@ public final class WorkflowRun: Sendable {
         ledger.record(in: journal)
         journal.begin(file: Digest(of: options.fileBytes), options.choice)
         let shell = CommandShell(
-            ledger: ledger, watch: start.watch, executor: slurm?.executor ?? start.watch, spools: start.spools,
+            plan: plan, ledger: ledger, watch: start.watch, executor: slurm?.executor ?? start.watch,
+            spools: start.spools,
             journal: journal,
             explains: options.explains)
         self.shell = shell
-        operations = plan.operations.indices.map { CommandOperation($0, of: plan, shell: shell) }
+        operations = plan.operations.indices.map { CommandOperation($0, shell: shell) }
         if let requirement = start.requirement {
             for operation in operations { operation.addRequirement(requirement) }
         }
