@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -55,6 +56,31 @@ struct PolicyRunTests {
         let text = "operations: {a: {run: 'echo > gate; exit 1', retries: {count: 1, delay: 1h}}}"
         let outcomes = try await outcomes(of: text, in: TemporaryDirectory(), whenGateOpens: { $0.cancel() })
         #expect(outcomes == ["a": .cancelled])
+    }
+
+    @Test func `ends of skipped operations that are not reported are recorded nevertheless`() async throws {
+        let directory = try TemporaryDirectory(files: ["w.yml"])
+        let items = (0..<20_000).map(String.init).joined(separator: ", ")
+        let text = """
+            operations:
+              a: {run: "false"}
+              b: {run: "true", after: a, each: [\(items)]}
+              c: {run: "true", when: failure}
+            """
+        var options = RunOptions(jobs: 4)
+        options.store = try RunStore(of: directory.path + "/w.yml")
+        options.reportsSkips = false
+        let reported = Mutex<[String]>([])
+        let outcomes = try await outcomes(of: text, in: directory, options: options) { event in
+            if case .ended(let conclusion, _) = event { reported.withLock { $0.append(conclusion.name) } }
+            return true
+        }
+        #expect(reported.withLock(\.self) == ["a"])
+        #expect(outcomes["b[19999]"] == .skipped("dependency a failed"))
+        #expect(outcomes["c"] == .unneeded("no dependency failed"))
+        options.store = nil
+        let shown = try RunRecords(of: directory.path + "/w.yml").show(run: nil, names: [])
+        #expect(shown.count == 20_002 && shown.contains { $0.hasPrefix("skipped  b[19999]") })
     }
 
     @Test func `an operation runs after a failure, in any case, or after a success`() async throws {
