@@ -35,7 +35,7 @@ await() {
 
 no_jobs() { test -z "$(squeue -h)"; }
 nodes_are_up() { test "$(sinfo -h -N -o %T | grep -c -E '^(idle|mixed|allocated)$')" -eq 2; }
-# state NODE: waits until the controller sees a node in a state.
+# node_is NODE STATE: the controller sees the node in this state.
 node_is() { test "$(sinfo -h -n "$1" -N -o %T)" = "$2"; }
 
 # start FILE: starts a run in the background and waits until the command of the operation `long` runs.
@@ -155,6 +155,7 @@ once long next
 # --- The controller is killed and starts again
 
 start long.yml
+sleep 7 # The controller saves its state every five seconds.
 "$slurm" kill "$folder/cluster" slurmctld
 await grep -q "does not answer" err
 "$slurm" restart "$folder/cluster" slurmctld
@@ -162,6 +163,17 @@ await nodes_are_up
 touch go
 finish 0
 once long next
+
+# A controller that was killed before it saved its state ends a job that it does not know, or starts it again.
+start long.yml
+"$slurm" kill "$folder/cluster" slurmctld
+await grep -q "does not answer" err
+"$slurm" restart "$folder/cluster" slurmctld
+await nodes_are_up
+touch go
+wait "$run"
+once long
+await no_jobs
 
 # --- opq is stopped until Slurm has forgotten the job
 
