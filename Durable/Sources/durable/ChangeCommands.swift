@@ -3,8 +3,10 @@ import DurableTool
 import Foundation
 import OperationsDurable
 
-/// The options of a change of operations.
+/// The store and the options of a change of operations.
 struct ChangeOptions: ParsableArguments {
+    @OptionGroup var store: StoreOptions
+
     @OptionGroup var chosen: SelectionOptions
 
     @Flag(help: "Choose all operations.")
@@ -20,7 +22,6 @@ struct ChangeOptions: ParsableArguments {
 /// A command that changes the operations of a selection.
 protocol ChangeCommand: AsyncParsableCommand {
     static var kind: ChangeKind { get }
-    var store: StoreOptions { get }
     var change: ChangeOptions { get }
 
     /// Changes the operations of the filter, and returns the changed operations.
@@ -33,7 +34,7 @@ extension ChangeCommand {
         selection.isAll = change.all
         let filter: DurableFilter
         do { filter = try selection.filter(mustLimit: true) } catch { throw Failure(error, store: nil) }
-        try await store.withStore { store, output in
+        try await change.store.withStore { store, output in
             var refusals = try await refusals(of: filter, store)
             let selected = try await select(filter, store)
             for text in refusals.prefix(20) { try output.note(text) }
@@ -46,7 +47,7 @@ extension ChangeCommand {
             let (changed, others) = change.dryRun ? ([], []) : try await apply(to: selected, store)
             for text in others.prefix(20) { try output.note(CellText(text, limit: 1_000).text) }
             refusals += others
-            if self.store.json {
+            if change.store.json {
                 let result = Self.kind.json(
                     isDry: change.dryRun, selected: selected.count, changed: change.dryRun ? selected : changed,
                     refused: refusals.count)
@@ -83,7 +84,7 @@ extension ChangeCommand {
     }
 
     private func list(_ ids: [OperationID], _ store: any DurableStore, _ output: Output) async throws {
-        if self.store.json || ids.isEmpty { return }
+        if change.store.json || ids.isEmpty { return }
         let now = try await store.snapshot().instant
         var layout: TableLayout?
         for start in stride(from: 0, to: ids.count, by: 500) {
@@ -143,7 +144,6 @@ struct Retry: ChangeCommand {
         abstract: "Give failed, crashed, cancelled and discarded operations new attempts.")
     static let kind = ChangeKind.retry
 
-    @OptionGroup var store: StoreOptions
     @OptionGroup var change: ChangeOptions
 
     func apply(_ store: any DurableStore, _ filter: DurableFilter) async throws -> [OperationID] {
@@ -156,7 +156,6 @@ struct Cancel: ChangeCommand {
         abstract: "Cancel operations that have not ended, and their children.")
     static let kind = ChangeKind.cancel
 
-    @OptionGroup var store: StoreOptions
     @OptionGroup var change: ChangeOptions
 
     func apply(_ store: any DurableStore, _ filter: DurableFilter) async throws -> [OperationID] {
@@ -168,7 +167,6 @@ struct Discard: ChangeCommand {
     static let configuration = CommandConfiguration(abstract: "End operations that do not run, without running them.")
     static let kind = ChangeKind.discard
 
-    @OptionGroup var store: StoreOptions
     @OptionGroup var change: ChangeOptions
 
     @Option(help: "The reason, which the record keeps.")
@@ -183,7 +181,6 @@ struct Move: ChangeCommand {
     static let configuration = CommandConfiguration(abstract: "Move operations that do not run to another queue.")
     static let kind = ChangeKind.move
 
-    @OptionGroup var store: StoreOptions
     @OptionGroup var change: ChangeOptions
 
     @Option(help: "The name of the other queue, which is created if necessary.")
@@ -198,7 +195,6 @@ struct Delete: ChangeCommand {
     static let configuration = CommandConfiguration(abstract: "Remove the records of operations that have ended.")
     static let kind = ChangeKind.delete
 
-    @OptionGroup var store: StoreOptions
     @OptionGroup var change: ChangeOptions
 
     func apply(_ store: any DurableStore, _ filter: DurableFilter) async throws -> [OperationID] {
@@ -210,7 +206,6 @@ struct Prioritize: ChangeCommand {
     static let configuration = CommandConfiguration(abstract: "Set the priority of operations that have not ended.")
     static let kind = ChangeKind.prioritize
 
-    @OptionGroup var store: StoreOptions
     @OptionGroup var change: ChangeOptions
 
     @Option(

@@ -55,6 +55,25 @@ final class Output {
         try part(text + "\n")
     }
 
+    /// Writes a list: as JSON, as a table, or as a note that the store has none.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the list in JSON.
+    ///   - kind: The word for one element.
+    ///   - json: The elements as JSON; nil for a table.
+    func list(
+        _ name: String, of kind: String, _ columns: [TableLayout.Column], _ rows: [[String]], json: [JSONText]?
+    ) throws -> ExitStatus {
+        if let json {
+            try line(JSONText.members([name: .list(json)]).line)
+        } else if rows.isEmpty {
+            try note("the store has no \(kind)")
+        } else {
+            for row in TableLayout.lines(columns, rows, limit: width) { try line(row) }
+        }
+        return (json?.isEmpty ?? rows.isEmpty) ? .refused : .done
+    }
+
     /// Writes a part of a line, which is safe on a terminal.
     func part(_ text: String) throws {
         bytes += Array(text.utf8)

@@ -13,17 +13,10 @@ struct Queues: AsyncParsableCommand {
     func run() async throws {
         try await watch.view(store, "durable queues") { store, output in
             let snapshot = try await store.snapshot()
-            let queues = snapshot.sortedQueues
-            if self.store.json {
-                let list = queues.map { QueueView.json($0, now: snapshot.instant) }
-                try output.line(JSONText.members(["queues": .list(list)]).line)
-            } else if queues.isEmpty {
-                try output.note("the store has no queue")
-            } else {
-                let rows = queues.map { QueueView.row($0, now: snapshot.instant) }
-                for line in TableLayout.lines(QueueView.columns, rows, limit: output.width) { try output.line(line) }
-            }
-            return queues.isEmpty ? .refused : .done
+            let (queues, now) = (snapshot.sortedQueues, snapshot.instant)
+            return try output.list(
+                "queues", of: "queue", QueueView.columns, queues.map { QueueView.row($0, now: now) },
+                json: self.store.json ? queues.map { QueueView.json($0, now: now) } : nil)
         }
     }
 }
@@ -134,14 +127,8 @@ struct Limits: AsyncParsableCommand {
                 rows += LimitView.rows(queue, keys)
                 list.append(LimitView.json(queue, keys))
             }
-            if self.store.json {
-                try output.line(JSONText.members(["queues": .list(list)]).line)
-            } else if rows.isEmpty {
-                try output.note("the store has no queue")
-            } else {
-                for line in TableLayout.lines(LimitView.columns, rows, limit: output.width) { try output.line(line) }
-            }
-            return queues.isEmpty ? .refused : .done
+            return try output.list(
+                "queues", of: "queue", LimitView.columns, rows, json: self.store.json ? list : nil)
         }
     }
 

@@ -21,16 +21,12 @@ struct Schedules: AsyncParsableCommand {
                 try await store.removeSchedule(remove)
             }
             let schedules = try await store.schedules()
+            if remove != nil, schedules.isEmpty, !self.store.json { return .done }
             let now = try await store.snapshot().instant
-            if self.store.json {
-                try output.line(JSONText.members(["schedules": .list(schedules.map(ScheduleView.json))]).line)
-            } else if schedules.isEmpty {
-                if remove == nil { try output.note("the store has no schedule") }
-            } else {
-                let rows = schedules.map { ScheduleView.row($0, now: now) }
-                for line in TableLayout.lines(ScheduleView.columns, rows, limit: output.width) { try output.line(line) }
-            }
-            return schedules.isEmpty && remove == nil ? .refused : .done
+            let status = try output.list(
+                "schedules", of: "schedule", ScheduleView.columns, schedules.map { ScheduleView.row($0, now: now) },
+                json: self.store.json ? schedules.map(ScheduleView.json) : nil)
+            return remove == nil ? status : .done
         }
     }
 }
@@ -46,16 +42,10 @@ struct Workers: AsyncParsableCommand {
         try await watch.view(store, "durable workers") { store, output in
             let snapshot = try await store.snapshot()
             let workers = snapshot.workers.sorted { $0.id < $1.id }
-            if self.store.json {
-                let list = workers.map { WorkerView.json($0, now: snapshot.instant) }
-                try output.line(JSONText.members(["workers": .list(list)]).line)
-            } else if workers.isEmpty {
-                try output.note("the store has no worker")
-            } else {
-                let rows = workers.map { WorkerView.row($0, now: snapshot.instant) }
-                for line in TableLayout.lines(WorkerView.columns, rows, limit: output.width) { try output.line(line) }
-            }
-            return workers.isEmpty ? .refused : .done
+            return try output.list(
+                "workers", of: "worker", WorkerView.columns,
+                workers.map { WorkerView.row($0, now: snapshot.instant) },
+                json: self.store.json ? workers.map { WorkerView.json($0, now: snapshot.instant) } : nil)
         }
     }
 }

@@ -12,14 +12,9 @@ struct Compact: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
 
     func run() async throws {
-        try await store.withStore { store, output in
-            guard let file = store as? SQLiteStore else {
-                throw Failure(.refused, "PostgreSQL compacts its tables itself", remedy: "see autovacuum and VACUUM")
-            }
+        try await store.withFile("PostgreSQL compacts its tables itself", "see autovacuum and VACUUM") { file, output in
             try await untilInterrupted { try await file.compact() }
-            try output.line(
-                self.store.json ? JSONText.members(["compacted": .boolean(true)]).line : "compacted the file")
-            return .done
+            try output.line(store.json ? JSONText.members(["compacted": .boolean(true)]).line : "compacted the file")
         }
     }
 }
@@ -34,17 +29,28 @@ struct Backup: AsyncParsableCommand {
     @Argument(help: "The path of the copy, which must not exist.", completion: .file()) var path: String
 
     func run() async throws {
-        try await store.withStore { store, output in
-            guard let file = store as? SQLiteStore else {
-                throw Failure(.refused, "PostgreSQL has its own tools for copies", remedy: "use pg_dump")
-            }
+        try await store.withFile("PostgreSQL has its own tools for copies", "use pg_dump") { file, output in
             let path = path
             try await untilInterrupted { try await file.backUp(to: path) }
-            if self.store.json {
-                try output.line(JSONText.members(["path": .text(path)]).line)
-            } else {
-                try output.line("copied the store to \(CellText(path).text)")
-            }
+            try output.line(
+                store.json
+                    ? JSONText.members(["path": .text(path)]).line : "copied the store to \(CellText(path).text)")
+        }
+    }
+}
+
+extension StoreOptions {
+    /// Opens a store in SQLite, and calls the body.
+    ///
+    /// - Parameters:
+    ///   - reason: The reason why a store in PostgreSQL is refused.
+    ///   - remedy: The counterpart in PostgreSQL.
+    fileprivate func withFile(
+        _ reason: String, _ remedy: String, _ body: (SQLiteStore, Output) async throws -> Void
+    ) async throws {
+        try await withStore { store, output in
+            guard let file = store as? SQLiteStore else { throw Failure(.refused, reason, remedy: remedy) }
+            try await body(file, output)
             return .done
         }
     }
