@@ -1,6 +1,7 @@
 #if Postgres
 import CPostgres
 import Foundation
+import OperationsDurablePostgres
 
 /// The bare loop in PostgreSQL: one prepared statement for each batch, on a connection of libpq.
 struct PostgresBareLoop: BareLoop {
@@ -78,11 +79,7 @@ final class BareConnection: @unchecked Sendable {
     init(_ address: String) throws {
         guard let handle = PQconnectdb(address) else { throw Failure(text: "no memory") }
         self.handle = handle
-        try execute(
-            """
-            SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off;
-            SET enable_sort = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off
-            """)
+        for setting in PostgresPlanner.settings { try execute("SET \(setting.name) = \(setting.value ?? "DEFAULT")") }
     }
 
     deinit { PQfinish(handle) }

@@ -107,7 +107,7 @@ extension MemoryRows {
 
     package func expiredWorkers() -> [WorkerID] { workers().filter { $0.leaseEnd < now }.map(\.id) }
 
-    package func suspects() -> [OperationID] {
+    func suspects() -> [OperationID] {
         tables.operations.values.filter(\.isSuspect).map(\.id).sorted()
     }
 

@@ -57,6 +57,20 @@ package final class MemoryRows: DurableRows {
         filter.map { ExactName($0) == ExactName(name) } ?? true
     }
 
+    package func operations(_ query: OperationQuery) -> [OperationID] {
+        switch query {
+        case .waiting(let queue, let epochs): waiting(in: queue, epochs: epochs)
+        case .due(let limit): due(limit: limit)
+        case .expired(let limit): expired(limit: limit)
+        case .purgeable(let limit): purgeable(limit: limit)
+        case .firstBlocked(let key, let limit): firstBlocked(of: key, limit: limit)
+        case .lastReady(let key, let limit): lastReady(of: key, limit: limit)
+        case .running(let worker): running(of: worker)
+        case .cancelRequests(let worker): cancelRequests(of: worker)
+        case .suspects: suspects()
+        }
+    }
+
     package func inputs(of ids: [OperationID]) -> [OperationID: [UInt8]] {
         Dictionary(uniqueKeysWithValues: ids.compactMap { id in tables.inputs[id].map { (id, $0) } })
     }
@@ -95,7 +109,7 @@ package final class MemoryRows: DurableRows {
         return unfinished { row in row.parent.map(parents.contains) == true }.map(\.id).sorted()
     }
 
-    package func waiting(in queue: QueueID, epochs: Range<Int64>) -> [OperationID] {
+    private func waiting(in queue: QueueID, epochs: Range<Int64>) -> [OperationID] {
         unfinished { row in
             row.queue == queue && epochs.contains(row.epoch) && (row.state == .waiting || row.children > 0)
         }.map(\.id).sorted()
@@ -113,7 +127,7 @@ package final class MemoryRows: DurableRows {
             .map(\.readyAt).min()
     }
 
-    package func due(limit: Int) -> [OperationID] {
+    private func due(limit: Int) -> [OperationID] {
         let due = sleeping.filter { $0.wakeAt.map { $0 <= now } == true }
         return Array(due.sorted { ($0.wakeAt ?? now, $0.id) < ($1.wakeAt ?? now, $1.id) }.prefix(limit).map(\.id))
     }
@@ -124,30 +138,30 @@ package final class MemoryRows: DurableRows {
         return (sleeping.compactMap(\.wakeAt) + deadlines + keys + tables.schedules.map(\.nextAt)).min()
     }
 
-    package func expired(limit: Int) -> [OperationID] {
+    private func expired(limit: Int) -> [OperationID] {
         let rows = mortal.filter { $0.deadline.map { $0 <= now } == true }
         return Array(rows.sorted { ($0.deadline ?? now, $0.id) < ($1.deadline ?? now, $1.id) }.prefix(limit).map(\.id))
     }
 
-    package func firstBlocked(of key: KeyName, limit: Int) -> [OperationID] {
+    private func firstBlocked(of key: KeyName, limit: Int) -> [OperationID] {
         inOrder(inState(.blocked).filter { $0.keyName == key }).prefix(limit).map(\.id)
     }
 
-    package func lastReady(of key: KeyName, limit: Int) -> [OperationID] {
+    private func lastReady(of key: KeyName, limit: Int) -> [OperationID] {
         inOrder(inState(.ready).filter { $0.keyName == key }).reversed().prefix(limit).map(\.id)
     }
 
     private func inOrder(_ rows: [OperationRow]) -> [OperationRow] { rows.sorted { $0.precedes($1) } }
 
-    package func running(of worker: WorkerID) -> [OperationID] {
+    private func running(of worker: WorkerID) -> [OperationID] {
         inState(.running).filter { $0.worker == worker }.map(\.id).sorted()
     }
 
-    package func cancelRequests(of worker: WorkerID) -> [OperationID] {
+    private func cancelRequests(of worker: WorkerID) -> [OperationID] {
         inState(.running).filter { $0.worker == worker && $0.isCancelRequested }.map(\.id).sorted()
     }
 
-    package func purgeable(limit: Int) -> [OperationID] {
+    private func purgeable(limit: Int) -> [OperationID] {
         let rows = tables.operations.values.filter { $0.purgeAt.map { $0 <= now } == true }
         return Array(rows.sorted { ($0.purgeAt ?? now, $0.id) < ($1.purgeAt ?? now, $1.id) }.prefix(limit).map(\.id))
     }

@@ -291,7 +291,7 @@ import OperationsDurablePostgres
                 #expect(try await claim(first).isEmpty)
                 try await end(alone)
             }
-            #expect(try await test.store.read { try $0.rows.suspects() }.isEmpty)
+            #expect(try await test.store.read { try $0.rows.operations(.suspects) }.isEmpty)
         }
     }
 

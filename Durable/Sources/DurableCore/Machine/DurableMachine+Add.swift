@@ -32,6 +32,7 @@ extension DurableMachine {
             }
         }
         let new = order.filter { holders[$0] == nil }
+        work.reserve(new.count)
         for index in new {
             try insert(batch[index], id: ids[index], kind: kinds[index], ids: ids, parent: parent)
             if batch[index].isChild { parent?.children += 1 }

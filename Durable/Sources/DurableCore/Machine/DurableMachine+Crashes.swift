@@ -6,7 +6,7 @@
 extension DurableMachine {
     /// Releases the operations of a worker that vanished.
     mutating func releaseOperations(of worker: WorkerRow) throws {
-        let rows = try existingOperations(rows.running(of: worker.id))
+        let rows = try existingOperations(rows.operations(.running(worker.id)))
         let isAlone = try rows.count == 1 && isAlone(worker)
         if isAlone, let death = rows[0].death {
             try clearSuspects(of: death, except: rows[0].id)
@@ -35,7 +35,7 @@ extension DurableMachine {
     /// Whether no other worker of the process runs an operation, or ran one when the process died.
     private mutating func isAlone(_ worker: WorkerRow) throws -> Bool {
         guard let process = worker.certainProcess else { return false }
-        return try siblings(of: worker.id, in: process).allSatisfy { try rows.running(of: $0.id).isEmpty }
+        return try siblings(of: worker.id, in: process).allSatisfy { try rows.operations(.running($0.id)).isEmpty }
     }
 
     /// Returns the other workers of a process.
@@ -63,7 +63,7 @@ extension DurableMachine {
 
     /// Undoes the suspicion after the expiry of a worker whose process lives, for example on a busy machine.
     mutating func forgiveDeath(of worker: WorkerID) throws {
-        for var row in try existingOperations(rows.suspects()) where row.death == worker {
+        for var row in try existingOperations(rows.operations(.suspects)) where row.death == worker {
             row.crashes -= 1
             row.death = nil
             try endBackoff(of: &row)
@@ -71,7 +71,7 @@ extension DurableMachine {
     }
 
     private mutating func clearSuspects(of death: WorkerID, except guilty: OperationID) throws {
-        for var row in try existingOperations(rows.suspects()) where row.death == death && row.id != guilty {
+        for var row in try existingOperations(rows.operations(.suspects)) where row.death == death && row.id != guilty {
             row.clear()
             try endBackoff(of: &row)
         }
@@ -112,7 +112,7 @@ extension DurableMachine {
     private mutating func decideAdmission(
         of worker: WorkerRow, slots: [(queue: String, count: Int)], kinds: [String]
     ) throws -> (Admission, isolates: OperationID?) {
-        let ids = try rows.suspects()
+        let ids = try rows.operations(.suspects)
         if ids.isEmpty { return (.all, nil) }
         let suspects = try rows.operations(ids)
         let family = try worker.certainProcess.map { try siblings(of: worker.id, in: $0) } ?? []
@@ -129,7 +129,7 @@ extension DurableMachine {
             }
             return (.allExcept(Set(ids)), nil)
         }
-        if try own.allSatisfy({ try rows.running(of: $0).isEmpty }) { return (.one(first), nil) }
+        if try own.allSatisfy({ try rows.operations(.running($0)).isEmpty }) { return (.one(first), nil) }
         // One process becomes free at a time. The others continue.
         let others = try rows.workers().filter { $0.leaseEnd >= now && !own.contains($0.id) }
         let isAwaited = others.contains { other in candidates.contains { $0.id == other.isolates } }

@@ -43,9 +43,9 @@ extension DurableMachine {
         let key = try key(name)
         let room = try room(in: key)
         if key.blocked > 0, room > 0 {
-            try setState(.ready, of: rows.firstBlocked(of: name, limit: Int(min(room, key.blocked, 1_000))))
+            try setState(.ready, of: rows.operations(.firstBlocked(name, limit: Int(min(room, key.blocked, 1_000)))))
         } else if key.ready > 0, room < 0 {
-            try setState(.blocked, of: rows.lastReady(of: name, limit: Int(min(key.ready, -room, 1_000))))
+            try setState(.blocked, of: rows.operations(.lastReady(name, limit: Int(min(key.ready, -room, 1_000)))))
         } else if key.blocked > 0, key.ready > 0 {
             try exchange(name)
         }
@@ -89,8 +89,8 @@ extension DurableMachine {
 
     /// Exchanges the last ready operation with the first blocked operation if the blocked operation precedes it.
     private mutating func exchange(_ name: KeyName) throws {
-        guard let first = try rows.firstBlocked(of: name, limit: 1).first,
-            let last = try rows.lastReady(of: name, limit: 1).first
+        guard let first = try rows.operations(.firstBlocked(name, limit: 1)).first,
+            let last = try rows.operations(.lastReady(name, limit: 1)).first
         else { return }
         var (blocked, ready) = (try operation(first), try operation(last))
         guard blocked.precedes(ready) else { return }

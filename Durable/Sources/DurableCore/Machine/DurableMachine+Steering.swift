@@ -222,7 +222,7 @@ extension DurableMachine {
     /// - Returns: The number of operations that the call looked at; 0 if none is left.
     @discardableResult
     package mutating func purge(limit: Int = 500) throws -> Int {
-        let ids = try rows.purgeable(limit: limit)
+        let ids = try rows.operations(.purgeable(limit: limit))
         guard !ids.isEmpty else { return 0 }
         return try event { machine in
             let periods = try machine.rows.uniquePeriods(of: ids)

@@ -5,7 +5,7 @@ extension DurableMachine {
     @discardableResult
     package mutating func wakeDue(limit: Int = 1_000) throws -> Bool {
         if try endExpired(limit: limit) { return true }
-        let (ids, keys) = (try rows.due(limit: limit), try rows.dueKeys(limit: limit))
+        let (ids, keys) = (try rows.operations(.due(limit: limit)), try rows.dueKeys(limit: limit))
         if ids.isEmpty, keys.isEmpty { return false }
         try event { machine in
             for var row in try machine.existingOperations(ids) {
@@ -19,7 +19,7 @@ extension DurableMachine {
 
     /// Ends operations that do not run, and whose deadline has passed. Returns whether more may have expired.
     mutating func endExpired(limit: Int = 1_000) throws -> Bool {
-        let ids = try rows.expired(limit: limit)
+        let ids = try rows.operations(.expired(limit: limit))
         if ids.isEmpty { return false }
         try event { machine in
             for id in ids {

@@ -41,7 +41,7 @@ extension DurableMachine {
     /// Removes the worker, and makes its running operations ready without counting an attempt.
     package mutating func leave(_ id: WorkerID) throws {
         try event { machine in
-            for var row in try machine.existingOperations(machine.rows.running(of: id)) {
+            for var row in try machine.existingOperations(machine.rows.operations(.running(id))) {
                 try machine.putBack(&row)
             }
             machine.work.changes.removedWorkers.append(id)
@@ -57,7 +57,7 @@ extension DurableMachine {
         try event { machine in
             let workers = try expired.compactMap { try machine.rows.worker($0) }
             // A worker without operations cannot have ended its process.
-            let witnesses = try workers.filter { try !machine.rows.running(of: $0.id).isEmpty }
+            let witnesses = try workers.filter { try !machine.rows.operations(.running($0.id)).isEmpty }
             for worker in workers { try machine.releaseOperations(of: worker) }
             for worker in witnesses { try machine.forgetProcess(of: worker) }
             machine.work.changes.removedWorkers = expired
@@ -70,7 +70,7 @@ extension DurableMachine {
     ///
     /// A worker calls the function after the reply to a claim may have been lost: the worker does not know these leases.
     package mutating func release(from worker: WorkerID, except known: Set<Lease>) throws {
-        let ids = try rows.running(of: worker)
+        let ids = try rows.operations(.running(worker))
         if ids.isEmpty { return }
         try event { machine in
             for var row in try machine.existingOperations(ids) {

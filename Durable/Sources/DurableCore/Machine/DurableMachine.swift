@@ -95,4 +95,11 @@ struct WorkingSet {
     var changes = Changes()
     var effects = Effects()
     var isChanged = false
+
+    /// Makes room for new operations. Tables that grow step by step would copy each row several times.
+    mutating func reserve(_ count: Int) {
+        operations.reserveCapacity(operations.count + count)
+        inserted.reserveCapacity(count)
+        changes.inputs.reserveCapacity(count)
+    }
 }

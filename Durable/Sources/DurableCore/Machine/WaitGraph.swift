@@ -195,7 +195,7 @@ extension DurableMachine {
         of id: QueueID, before epoch: Int64, changed: [OperationID], into graph: inout WaitGraph
     ) throws {
         guard let range = graph.missingEpochs(of: id, before: epoch) else { return }
-        let members = try unfinished(rows.waiting(in: id, epochs: range) + changed)
+        let members = try unfinished(rows.operations(.waiting(id, epochs: range)) + changed)
         graph.setEpochs(range, of: id, members)
     }
 

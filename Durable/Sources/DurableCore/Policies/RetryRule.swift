@@ -94,7 +94,7 @@ public struct RetryRule: Sendable, Hashable {
 
 extension RetryRule {
     /// The stored form: numbers separated by commas. Nil for a rule without retries.
-    package var text: String? {
+    @usableFromInline package var text: String? {
         if self == .none { return nil }
         let kind =
             switch growth {

@@ -81,6 +81,8 @@ public protocol DurableRows {
     mutating func operations(_ ids: [OperationID]) throws -> [OperationRow]
     /// Returns the first operations that match the filter. The time grows with the number of stored operations.
     mutating func operations(matching filter: DurableFilter) throws -> [OperationID]
+    /// Returns the answer in the order of the question, or in that of identifiers.
+    mutating func operations(_ query: OperationQuery) throws -> [OperationID]
     mutating func inputs(of ids: [OperationID]) throws -> [OperationID: [UInt8]]
     mutating func output(of id: OperationID) throws -> [UInt8]?
     /// Removes the edges from the operations, and returns these edges.
@@ -92,17 +94,11 @@ public protocol DurableRows {
     mutating func edges(to dependents: [OperationID]) throws -> [Edge]
     mutating func edges(from dependencies: [OperationID]) throws -> [Edge]
     mutating func unfinishedChildren(of parents: [OperationID]) throws -> [OperationID]
-    /// Returns the unfinished operations in the epochs of the queue that wait for dependencies or have unfinished children.
-    mutating func waiting(in queue: QueueID, epochs: Range<Int64>) throws -> [OperationID]
     /// Returns the first operations of a lane, in the order of starts.
     mutating func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry]
     /// Returns the earliest instant at which a ready operation of the lane and the priority became ready.
     mutating func oldestReady(queue: QueueID, epoch: Int64, kind: KindID, priority: DurablePriority) throws
         -> DurableInstant?
-    /// Returns scheduled and signal-awaiting operations whose wake instant has passed, the earliest first.
-    mutating func due(limit: Int) throws -> [OperationID]
-    /// Returns operations that do not run, and whose deadline has passed, the earliest first.
-    mutating func expired(limit: Int) throws -> [OperationID]
     /// Returns the keys whose wake instant has passed, the earliest first.
     mutating func dueKeys(limit: Int) throws -> [KeyName]
     /// Returns the earliest instant of: wakes of scheduled and signal-awaiting operations, deadlines of operations that do
@@ -118,10 +114,6 @@ public protocol DurableRows {
     mutating func runningCount(of queue: QueueID) throws -> Int64
     mutating func key(_ name: KeyName) throws -> KeyRow?
     mutating func keys(of queue: QueueID) throws -> [KeyRow]
-    /// Returns the first blocked operations of the key, in the order of starts.
-    mutating func firstBlocked(of key: KeyName, limit: Int) throws -> [OperationID]
-    /// Returns the last ready operations of the key, the last first.
-    mutating func lastReady(of key: KeyName, limit: Int) throws -> [OperationID]
     mutating func unique(kind: KindID, key: String) throws -> UniqueRow?
     /// Returns the ends of the periods for which unique keys of the operations hold; the last one of each operation.
     mutating func uniquePeriods(of ids: [OperationID]) throws -> [OperationID: DurableInstant]
@@ -135,12 +127,6 @@ public protocol DurableRows {
     /// Returns the workers whose leases have expired.
     mutating func expiredWorkers() throws -> [WorkerID]
     mutating func reserveWorkerID() throws -> WorkerID
-    /// Returns the running operations whose lease the worker holds.
-    mutating func running(of worker: WorkerID) throws -> [OperationID]
-    /// Returns the unfinished operations that ran in workers that died, and that no attempt has cleared since.
-    mutating func suspects() throws -> [OperationID]
-    /// Returns the running operations of the worker with a request for cancellation.
-    mutating func cancelRequests(of worker: WorkerID) throws -> [OperationID]
     mutating func schedule(named name: String) throws -> ScheduleRow?
     mutating func schedules() throws -> [ScheduleRow]
     /// Returns the schedules whose next time has come.
@@ -156,8 +142,6 @@ public protocol DurableRows {
     mutating func events(after number: Int64, limit: Int) throws -> [EventRow]
     /// Removes the first events that are older than the instant.
     mutating func removeEvents(before instant: DurableInstant, limit: Int) throws
-    /// Returns ended operations whose retention period has passed.
-    mutating func purgeable(limit: Int) throws -> [OperationID]
     /// Removes the operations with all their records.
     mutating func remove(_ ids: [OperationID]) throws
     /// Stores the changes.

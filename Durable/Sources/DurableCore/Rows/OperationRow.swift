@@ -1,6 +1,6 @@
 /// The stored state of one operation, without its input and output.
 public struct OperationRow: Sendable, Hashable {
-    public let id: OperationID
+    public private(set) var id: OperationID
     public var queue: QueueID
     public var kind: KindID
     /// The section of the queue between two barriers.
@@ -61,6 +61,29 @@ public struct OperationRow: Sendable, Hashable {
     ) {
         (self.id, self.queue, self.kind, self.epoch, self.priority) = (id, queue, kind, epoch, priority)
         (self.state, self.readyAt, self.addedAt) = (state, readyAt, addedAt)
+    }
+
+    /// Divides operations into runs of neighbors that differ in their identifiers only.
+    package static func runs(_ rows: [OperationRow]) -> [ArraySlice<OperationRow>] {
+        var (runs, start): ([ArraySlice<OperationRow>], Int) = ([], 0)
+        for end in rows.indices.dropFirst() where !rows[end].isAlike(rows[start]) {
+            runs.append(rows[start..<end])
+            start = end
+        }
+        return rows.isEmpty ? [] : runs + [rows[start...]]
+    }
+
+    private func isAlike(_ other: OperationRow) -> Bool {
+        var copy = other
+        copy.id = id
+        // Texts with other bytes may be equal.
+        return copy == self && Self.haveSameBytes(key, other.key) && Self.haveSameBytes(signal, other.signal)
+            && Self.haveSameBytes(reason, other.reason) && Self.haveSameBytes(context, other.context)
+    }
+
+    private static func haveSameBytes(_ a: String?, _ b: String?) -> Bool {
+        guard let a, let b else { return a == nil && b == nil }
+        return ExactName(a) == ExactName(b)
     }
 
     /// Whether the operation is before the other operation in the order of starts.

@@ -79,7 +79,7 @@ public struct DurableQueue: Sendable {
         _ operation: Work, _ priority: DurablePriority?, _ dependencies: [any DurableReference], _ retry: RetryRule?,
         _ options: DurableOptions
     ) throws -> NewOperation {
-        var new = NewOperation(name: Work.name, queue: name, input: try Payload.encode(operation, of: "input"))
+        var new = NewOperation(name: Work.name, queue: name, input: try Payload.encode(operation))
         try options.apply(to: &new)
         if let priority { new.priority = priority }
         if let retry { new.retry = retry }

@@ -78,7 +78,7 @@ extension DurableStore {
             let workers = try machine.rows.workers().map { row in
                 DurableSnapshot.Worker(
                     id: row.id, name: row.name, operations: row.kinds, queues: row.queues, leaseEnd: row.leaseEnd,
-                    running: try machine.rows.running(of: row.id).count)
+                    running: try machine.rows.operations(.running(row.id)).count)
             }
             return DurableSnapshot(instant: machine.now, queues: queues, workers: workers)
         }

@@ -17,8 +17,11 @@ package enum Payload {
         guard let value = value as? any Encodable else {
             throw DurableError.invalidValue("the \(subject) is of type \(type(of: value)), which is not Encodable")
         }
-        return [UInt8](try encoder.encode(value))
+        return try encode(value)
     }
+
+    /// Returns the JSON of a value whose type is known. This takes less time than a cast of each value.
+    package static func encode(_ value: some Encodable) throws -> [UInt8] { [UInt8](try encoder.encode(value)) }
 
     /// Returns the value of a JSON text.
     ///

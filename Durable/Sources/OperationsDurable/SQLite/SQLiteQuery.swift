@@ -59,26 +59,26 @@ struct SQLiteQuery {
 
     // MARK: - Columns
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+    func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 
-    func int(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+    func int(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
 
-    func optionalInt(_ column: Int32) -> Int64? { isNull(column) ? nil : int(column) }
+    func optionalInt(_ column: Int) -> Int64? { isNull(column) ? nil : int(column) }
 
-    func text(_ column: Int32) -> String { optionalText(column) ?? "" }
+    func text(_ column: Int) -> String { optionalText(column) ?? "" }
 
-    func optionalText(_ column: Int32) -> String? {
-        guard let start = sqlite3_column_text(handle, column) else { return nil }
-        let count = Int(sqlite3_column_bytes(handle, column))
+    func optionalText(_ column: Int) -> String? {
+        guard let start = sqlite3_column_text(handle, Int32(column)) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, Int32(column)))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    func bytes(_ column: Int32) -> [UInt8] {
-        guard let start = sqlite3_column_blob(handle, column) else { return [] }
-        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
+    func bytes(_ column: Int) -> [UInt8] {
+        guard let start = sqlite3_column_blob(handle, Int32(column)) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
     }
 
-    func optionalBytes(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
+    func optionalBytes(_ column: Int) -> [UInt8]? { isNull(column) ? nil : bytes(column) }
 
     // MARK: - Execution
 

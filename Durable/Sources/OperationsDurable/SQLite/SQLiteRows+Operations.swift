@@ -4,7 +4,7 @@ extension SQLiteRows {
     func operations(_ ids: [OperationID]) throws -> [OperationRow] {
         var rows: [OperationRow] = []
         rows.reserveCapacity(ids.count)
-        for id in ids { try run(.operation, { $0.bind(1, id.rawValue) }, row: { rows.append($0.operationRow) }) }
+        for id in ids { try run(.operation, { $0.bind(1, id.rawValue) }, row: { rows.append(OperationRow($0)) }) }
         return rows
     }
 
@@ -29,6 +29,15 @@ extension SQLiteRows {
             query.bind(6, ages.oldest?.microseconds)
             query.bind(7, ages.youngest?.microseconds)
         }
+    }
+
+    func operations(_ query: OperationQuery) throws -> [OperationID] {
+        guard let sql = SQL.queries[query.kind] else { return [] }
+        let found = try ids(sql) { statement in
+            var parameters = SQLiteWriter(query: statement)
+            query.write(to: &parameters, now: now)
+        }
+        return query.kind.isUnordered ? found.sorted() : found
     }
 
     func inputs(of ids: [OperationID]) throws -> [OperationID: [UInt8]] {
@@ -72,26 +81,13 @@ extension SQLiteRows {
     private func edges(_ sql: SQL, _ ids: [OperationID]) throws -> [Edge] {
         var edges: [Edge] = []
         for id in ids {
-            try run(sql, { $0.bind(1, id.rawValue) }) { query in
-                edges.append(
-                    Edge(
-                        dependency: OperationID(query.int(0)), dependent: OperationID(query.int(1)),
-                        isAwait: query.int(2) != 0))
-            }
+            try run(sql, { $0.bind(1, id.rawValue) }, row: { edges.append(Edge($0)) })
         }
         return edges
     }
 
     func unfinishedChildren(of parents: [OperationID]) throws -> [OperationID] {
         try parents.flatMap { parent in try ids(.children) { $0.bind(1, parent.rawValue) } }.sorted()
-    }
-
-    func waiting(in queue: QueueID, epochs: Range<Int64>) throws -> [OperationID] {
-        try ids(.waiting) { query in
-            query.bind(1, queue.rawValue)
-            query.bind(2, epochs.lowerBound)
-            query.bind(3, epochs.upperBound)
-        }.sorted()
     }
 
     func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry] {
@@ -119,42 +115,20 @@ extension SQLiteRows {
             query.bind(3, kind.rawValue)
             query.bind(4, priority.rawValue)
         } row: { query in
-            oldest = query.instant(0)
+            oldest = query.optionalInstant(0)
         }
         return oldest
     }
-
-    func due(limit: Int) throws -> [OperationID] { try ids(.due) { $0.bind(now, limit) } }
-
-    func expired(limit: Int) throws -> [OperationID] { try ids(.expired) { $0.bind(now, limit) } }
 
     func nextWake() throws -> DurableInstant? {
         var instants: [DurableInstant] = []
         for sql in [SQL.nextWake, .nextDeadline, .nextKey, .nextSchedule] {
             try run(sql, { _ in }) { query in
-                if let next = query.instant(0) { instants.append(next) }
+                if let next = query.optionalInstant(0) { instants.append(next) }
             }
         }
         return instants.min()
     }
-
-    func firstBlocked(of key: KeyName, limit: Int) throws -> [OperationID] {
-        try ids(.firstBlocked) { $0.bind(key, limit) }
-    }
-
-    func lastReady(of key: KeyName, limit: Int) throws -> [OperationID] { try ids(.lastReady) { $0.bind(key, limit) } }
-
-    func running(of worker: WorkerID) throws -> [OperationID] {
-        try ids(.running) { $0.bind(1, worker.rawValue) }.sorted()
-    }
-
-    func suspects() throws -> [OperationID] { try ids(.suspects) { _ in } }
-
-    func cancelRequests(of worker: WorkerID) throws -> [OperationID] {
-        try ids(.cancelRequests) { $0.bind(1, worker.rawValue) }
-    }
-
-    func purgeable(limit: Int) throws -> [OperationID] { try ids(.purgeable) { $0.bind(now, limit) } }
 
     func remove(_ ids: [OperationID]) throws {
         let all: [SQL] = [

@@ -7,14 +7,14 @@ extension SQLiteRows {
             query.bind(1, name.queue.rawValue)
             query.bind(2, name.key)
         } row: {
-            row = $0.keyRow(in: name.queue)
+            row = KeyRow($0)
         }
         return row
     }
 
     func keys(of queue: QueueID) throws -> [KeyRow] {
         var rows: [KeyRow] = []
-        try run(.keys, { $0.bind(1, queue.rawValue) }, row: { rows.append($0.keyRow(in: queue)) })
+        try run(.keys, { $0.bind(1, queue.rawValue) }, row: { rows.append(KeyRow($0)) })
         return rows
     }
 
@@ -32,27 +32,23 @@ extension SQLiteRows {
             query.bind(1, kind.rawValue)
             query.bind(2, key)
         } row: {
-            row = UniqueRow(kind: kind, key: key, operation: OperationID($0.int(0)), heldUntil: $0.instant(1))
+            row = UniqueRow($0)
         }
         return row
     }
 
     func uniquePeriods(of ids: [OperationID]) throws -> [OperationID: DurableInstant] {
         var periods: [OperationID: DurableInstant] = [:]
-        for id in ids { try run(.uniquePeriod, { $0.bind(1, id.rawValue) }, row: { periods[id] = $0.instant(0) }) }
+        for id in ids {
+            try run(.uniquePeriod, { $0.bind(1, id.rawValue) }, row: { periods[id] = $0.optionalInstant(0) })
+        }
         return periods
     }
 
     func history(of ids: [OperationID]) throws -> [HistoryEntry] {
         var entries: [HistoryEntry] = []
         for id in ids {
-            try run(.history, { $0.bind(1, id.rawValue) }) { query in
-                guard let kind = HistoryEntry.Kind(rawValue: query.int(1)) else { return }
-                entries.append(
-                    HistoryEntry(
-                        operation: id, position: query.int(0), kind: kind, name: query.text(2),
-                        result: query.optionalBytes(3)))
-            }
+            try run(.history, { $0.bind(1, id.rawValue) }, row: { entries.append(HistoryEntry($0)) })
         }
         return entries
     }
@@ -63,7 +59,7 @@ extension SQLiteRows {
             query.bind(1, operation.rawValue)
             query.bind(2, name)
         } row: {
-            row = SignalRow(operation: operation, name: name, number: $0.int(0), payload: $0.bytes(1))
+            row = SignalRow($0)
         }
         return row
     }
@@ -76,13 +72,13 @@ extension SQLiteRows {
 
     func worker(_ id: WorkerID) throws -> WorkerRow? {
         var row: WorkerRow?
-        try run(.worker, { $0.bind(1, id.rawValue) }, row: { row = $0.workerRow })
+        try run(.worker, { $0.bind(1, id.rawValue) }, row: { row = WorkerRow($0) })
         return row
     }
 
     func workers() throws -> [WorkerRow] {
         var rows: [WorkerRow] = []
-        try run(.workers, { _ in }, row: { rows.append($0.workerRow) })
+        try run(.workers, { _ in }, row: { rows.append(WorkerRow($0)) })
         return rows.map { row in
             var row = row
             row.leaseEnd = leaseEnd(of: row.id, stored: row.leaseEnd)
@@ -104,7 +100,7 @@ extension SQLiteRows {
 
     private func schedules(_ sql: SQL, _ bind: (SQLiteQuery) -> Void) throws -> [ScheduleRow] {
         var rows: [ScheduleRow] = []
-        try run(sql, bind, row: { rows.append($0.scheduleRow) })
+        try run(sql, bind, row: { rows.append(ScheduleRow($0)) })
         return rows
     }
 

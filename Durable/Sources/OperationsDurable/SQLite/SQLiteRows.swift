@@ -63,11 +63,9 @@ final class SQLiteRows: DurableRows {
             if let row = queuesByID[id] { try update(row) }
         }
         for (counter, change) in counterChanges.changes where change != 0 {
-            try run(.addCounter) { query in
-                query.bind(counter)
-                query.bind(5, change)
-            }
-            if change < 0 { try run(.removeCounter) { $0.bind(counter) } }
+            let row = CounterRow(counter, change)
+            try run(.addCounter) { $0.bind(row) }
+            if change < 0 { try run(.removeCounter) { $0.bind(row) } }
         }
         for name in changedNumbers {
             try run(.setMeta) { query in
@@ -146,7 +144,7 @@ final class SQLiteRows: DurableRows {
             query.bind(1, number)
             query.bind(2, Int64(limit))
         } row: {
-            rows.append($0.eventRow)
+            rows.append(EventRow($0))
         }
         return rows
     }
@@ -157,7 +155,7 @@ final class SQLiteRows: DurableRows {
 
     func attempts(of operation: OperationID) throws -> [AttemptRow] {
         var rows: [AttemptRow] = []
-        try run(.attempts, { $0.bind(1, operation.rawValue) }, row: { rows.append($0.attemptRow) })
+        try run(.attempts, { $0.bind(1, operation.rawValue) }, row: { rows.append(AttemptRow($0)) })
         return rows
     }
 
@@ -172,20 +170,20 @@ final class SQLiteRows: DurableRows {
 
     func existingQueue(named name: String) throws -> QueueRow? {
         if let id = queueIDs[ExactName(name)] { return queuesByID[id] }
-        try run(.queueByName, { $0.bind(1, name) }, row: { self.keep($0.queueRow) })
+        try run(.queueByName, { $0.bind(1, name) }, row: { self.keep(QueueRow($0)) })
         return queueIDs[ExactName(name)].flatMap { queuesByID[$0] }
     }
 
     func queue(_ id: QueueID) throws -> QueueRow {
         if let known = queuesByID[id] { return known }
-        try run(.queueByID, { $0.bind(1, id.rawValue) }, row: { self.keep($0.queueRow) })
+        try run(.queueByID, { $0.bind(1, id.rawValue) }, row: { self.keep(QueueRow($0)) })
         guard let row = queuesByID[id] else { throw DurableError.unknownQueue("\(id)") }
         return row
     }
 
     func queues() throws -> [QueueRow] {
         var rows: [QueueRow] = []
-        try run(.queues, { _ in }, row: { rows.append($0.queueRow) })
+        try run(.queues, { _ in }, row: { rows.append(QueueRow($0)) })
         return rows.map { queuesByID[$0.id] ?? $0 }
     }
 
@@ -225,7 +223,7 @@ final class SQLiteRows: DurableRows {
     func count(_ counter: Counter, by change: Int64) { counterChanges.count(counter, by: change) }
 
     func counters(of queue: QueueID) throws -> [Counter: Int64] {
-        counterChanges.counters(of: queue, stored: try stored(.counters, queue) { $0.bind(1, queue.rawValue) })
+        counterChanges.counters(of: queue, stored: try stored(.counters) { $0.bind(1, queue.rawValue) })
     }
 
     func counters(of queue: QueueID, epoch: Int64) throws -> [Counter: Int64] {
@@ -233,17 +231,17 @@ final class SQLiteRows: DurableRows {
     }
 
     private func storedCounters(of name: EpochName) throws -> [Counter: Int64] {
-        try stored(.epochCounters, name.queue) { query in
+        try stored(.epochCounters) { query in
             query.bind(1, name.queue.rawValue)
             query.bind(2, name.epoch)
         }
     }
 
-    private func stored(_ sql: SQL, _ queue: QueueID, _ bind: (SQLiteQuery) -> Void) throws -> [Counter: Int64] {
+    private func stored(_ sql: SQL, _ bind: (SQLiteQuery) -> Void) throws -> [Counter: Int64] {
         var found: [Counter: Int64] = [:]
         try run(sql, bind) { query in
-            guard let state = DurableState(rawValue: query.int(2)) else { return }
-            found[Counter(queue: queue, epoch: query.int(0), kind: KindID(query.int(1)), state: state)] = query.int(3)
+            let row = CounterRow(query)
+            found[row.counter] = row.value
         }
         return found
     }

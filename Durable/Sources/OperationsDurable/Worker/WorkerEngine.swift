@@ -35,7 +35,7 @@ final class WorkerEngine: Sendable {
     private let wakeup = Wakeup()
     /// The text that identifies this process in all stores. A number of the system returns after the end of a process.
     private static let process = String(UInt64.random(in: .min ... .max), radix: 36)
-    private static let logger = Logger(label: "swift-operations-durable")
+    private var logger: WorkerLogger { WorkerLogger(configuration.logger) }
     private let state = Locked(State())
 
     init(
@@ -79,7 +79,7 @@ final class WorkerEngine: Sendable {
     /// Returns the error of a schema that does not permit this version of the library any more; nil after a stop.
     private func loop() async -> (any Error)? {
         do { try await serve() } catch {
-            log(
+            logger.log(
                 .error, "a newer program excluded the worker from the database; the worker stops", nil,
                 ["error": "\(error)"])
             // The store accepts no end of an attempt any more.
@@ -99,86 +99,74 @@ final class WorkerEngine: Sendable {
             heart.cancel()
             graceful?.cancel()
         }
-        var backoff = Backoff()
-        var pace = Duration.zero
-        while true {
+        var rhythm = WorkerRhythm()
+        serving: while true {
             let (isStopping, isIdle) = state.withLock { ($0.isStopping, $0.attempts.isEmpty && $0.completions.isEmpty) }
             if isStopping, isIdle { break }
             if isStopping, graceful == nil {
                 graceful = Task(executorPreference: OperationQueue.ofWorkers) { await self.releaseAfterGrace() }
             }
-            await linger(pace)
-            let completions = state.withLock { state in
-                defer { state.completions = [] }
-                return state.completions
+            await linger(atMost: rhythm.linger)
+            let outcome = await exchange(as: worker)
+            let reaction = rhythm.reaction(to: outcome)
+            for report in reaction.reports {
+                logger.log(report.level, "\(report.rawValue)", worker, outcome.error.map { ["error": "\($0)"] } ?? [:])
             }
-            let start = ContinuousClock.now
-            do {
-                let reply = try await exchange(worker, completions)
-                if backoff.isWaiting { log(.info, "the database has returned", worker) }
-                backoff.reset()
-                let time = ContinuousClock.now - start
-                state.withLock { state in
-                    state.hasLostReply = false
-                    state.pace.exchange = time
-                }
-                pace = reply.claims.isEmpty ? .zero : time
-                for (name, error) in reply.refusedSchedules.sorted(by: { $0.key < $1.key }) {
-                    let metadata: Logger.Metadata = ["schedule": "\(name)", "error": "\(error)"]
-                    log(.error, "the store refuses the operation of a schedule", worker, metadata)
-                }
-                handle(reply, completions)
-                if reply.isExpired {
-                    log(.warning, "the leases of the worker have expired; the worker registers again", worker)
-                    heart.cancel()
-                    loseLeases()
-                    guard let next = try await register(survived: worker) else { break }
-                    worker = next
-                    heart = beating(worker)
-                    continue
-                }
-                let patience = withdrawLate()
-                let isReady = state.withLock { !$0.completions.isEmpty }
-                if !isReady { await wakeup.wait(atMost: min(patience, reply.pause(configuration.idleInterval))) }
-            } catch let error as DurableError where error.isExclusion {
-                throw error
-            } catch {
-                if !backoff.isWaiting {
-                    log(.warning, "the database is away; running operations continue", worker, ["error": "\(error)"])
-                }
-                // The reply may be lost after the commit. The completions permit repetition.
-                state.withLock { state in
-                    state.completions = completions + state.completions
-                    state.hasLostReply = true
-                }
-                if isPastGrace {
-                    log(.warning, "the database is away; the worker stops, and ended operations run again", worker)
-                    break
-                }
-                await wakeup.wait(atMost: backoff.next())
+            switch reaction.act {
+            case .wait(let rest): if rest > .zero { await wakeup.wait(atMost: rest) }
+            case .register:
+                heart.cancel()
+                loseLeases()
+                guard let next = try await register(survived: worker) else { break serving }
+                worker = next
+                heart = beating(worker)
+            case .leave: break serving
+            case .end(let error): throw error
             }
         }
         heart.cancel()
         try? await store.commit { [worker] in try $0.leave(worker) }
-        log(.info, "the worker has stopped", worker)
+        logger.log(.info, "the worker has stopped", worker)
     }
 
-    private func log(
-        _ level: Logger.Level, _ message: Logger.Message, _ worker: WorkerID? = nil, _ metadata: Logger.Metadata = [:]
-    ) {
-        // A database that is away, absent or corrupt is never silent.
-        guard let logger = configuration.logger ?? (level >= .warning ? Self.logger : nil) else { return }
-        var metadata = metadata
-        if let worker { metadata["worker"] = "\(worker)" }
-        logger.log(level: level, message, metadata: metadata)
+    /// Stores the ends of attempts, claims operations, and starts their attempts.
+    private func exchange(as worker: WorkerID) async -> WorkerRhythm.Outcome {
+        let completions = state.withLock { state in
+            defer { state.completions = [] }
+            return state.completions
+        }
+        let start = ContinuousClock.now
+        do {
+            let reply = try await exchange(worker, completions)
+            let time = ContinuousClock.now - start
+            state.withLock { state in
+                state.hasLostReply = false
+                state.pace.exchange = time
+            }
+            for (name, error) in reply.refusedSchedules.sorted(by: { $0.key < $1.key }) {
+                let metadata: Logger.Metadata = ["schedule": "\(name)", "error": "\(error)"]
+                logger.log(.error, "the store refuses the operation of a schedule", worker, metadata)
+            }
+            handle(reply)
+            let patience = reply.isExpired ? .zero : withdrawLate()
+            let isReady = state.withLock { !$0.completions.isEmpty }
+            let rest = isReady ? .zero : min(patience, reply.pause(configuration.idleInterval))
+            return .reply(time: time, hasClaims: !reply.claims.isEmpty, isExpired: reply.isExpired, rest: rest)
+        } catch {
+            // The reply may be lost after the commit. The completions permit repetition.
+            state.withLock { state in
+                state.completions = completions + state.completions
+                state.hasLostReply = true
+            }
+            return .failure(error, isPastGrace: isPastGrace)
+        }
     }
 
     /// Waits for the ends of short attempts, so that one commit has all of them.
     ///
-    /// - Parameter pace: The time of the last exchange; zero if the exchange started no attempt. The wait takes at most a
-    ///   quarter of that time.
-    private func linger(_ pace: Duration) async {
-        let end = ContinuousClock.now + min(pace / 4, .microseconds(500))
+    /// - Parameter limit: The longest wait.
+    private func linger(atMost limit: Duration) async {
+        let end = ContinuousClock.now + limit
         while state.withLock({ $0.isWaitingForEnds }) {
             let rest = end - ContinuousClock.now
             if rest < .microseconds(20) { return }
@@ -204,13 +192,14 @@ final class WorkerEngine: Sendable {
                         name, kinds: kinds, queues: names, lease: lease, process: Self.process, survived: survived)
                 }
                 let words: [Logger.MetadataValue] = names.map { "\($0)" }
-                log(.info, "the worker is registered", id, ["name": "\(name)", "queues": .array(words)])
+                logger.log(.info, "the worker is registered", id, ["name": "\(name)", "queues": .array(words)])
                 return id
             } catch let error as DurableError where error.isExclusion {
                 throw error
             } catch {
                 if !backoff.isWaiting {
-                    log(.warning, "the database is away; the worker waits to register", nil, ["error": "\(error)"])
+                    let metadata: Logger.Metadata = ["error": "\(error)"]
+                    logger.log(.warning, "the database is away; the worker waits to register", nil, metadata)
                 }
             }
             let isDone = state.withLock { $0.isStopping && $0.attempts.isEmpty }
@@ -220,68 +209,11 @@ final class WorkerEngine: Sendable {
     }
 
     private func beating(_ worker: WorkerID) -> Task<Void, Never> {
-        Task(executorPreference: OperationQueue.ofWorkers) {
-            await withTaskGroup { group in
-                group.addTask { await self.renewLeases(of: worker) }
-                group.addTask { await self.maintain(worker) }
-            }
+        let heart = WorkerHeart(store: store, worker: worker, configuration: configuration, logger: logger) { [self] in
+            if $0 { loseLeases() }
+            wakeup.set()
         }
-    }
-
-    /// Renews the leases until the registration expires or the task is cancelled. No renewal waits for a transaction.
-    private func renewLeases(of worker: WorkerID) async {
-        var last: String?
-        while !Task.isCancelled {
-            try? await OperationClock().sleep(for: configuration.lease / 3)
-            if Task.isCancelled { return }
-            do {
-                let obstacle = try await store.renewLeases(of: worker, for: configuration.lease)
-                if let obstacle, last == nil {
-                    log(.warning, "a long transaction delays all others", worker, ["holder": "\(obstacle)"])
-                }
-                last = obstacle
-            } catch let error as DurableError where error == .workerExpired(worker) {
-                // The next exchange finds the same, perhaps much later: it waits for transactions.
-                loseLeases()
-                return wakeup.set()
-            } catch {}
-        }
-    }
-
-    /// Stores the renewed leases, releases those of other workers, and removes old records.
-    private func maintain(_ worker: WorkerID) async {
-        let lease = configuration.lease
-        while !Task.isCancelled {
-            try? await OperationClock().sleep(for: lease / 3)
-            if Task.isCancelled { return }
-            do {
-                try await store.commit { machine in
-                    try machine.heartbeat(worker, lease: lease)
-                    try machine.expireLeases()
-                }
-                try await purge(for: lease / 6)
-            } catch let error as DurableError where error == .workerExpired(worker) || error.isExclusion {
-                // The next exchange finds the same.
-                return wakeup.set()
-            } catch {}
-        }
-    }
-
-    /// Removes old records in small steps until none is left or the time has passed.
-    ///
-    /// One step for each heartbeat would remove 50 operations a second, and the table of a busy queue would grow for ever.
-    private func purge(for time: Duration) async throws {
-        let end = ContinuousClock.now + time
-        while !Task.isCancelled {
-            let start = ContinuousClock.now
-            let isDone = try await store.commit { machine in
-                let hasOldEvents = try machine.removeOldEvents()
-                return try machine.purge() == 0 && !hasOldEvents
-            }
-            if isDone || ContinuousClock.now >= end { return }
-            // Other transactions have at least half of the time.
-            try await OperationClock().sleep(for: ContinuousClock.now - start)
-        }
+        return Task(executorPreference: OperationQueue.ofWorkers) { await heart.beat() }
     }
 
     /// Cancels all attempts, because other workers may run the operations now.
@@ -331,7 +263,7 @@ final class WorkerEngine: Sendable {
                 do {
                     reply.claims = try machine.claim(for: worker, slots: slots, kinds: kinds, ahead: ahead)
                 } catch DurableError.workerExpired { reply.isExpired = true }
-                reply.cancelRequests = Set(try machine.rows.cancelRequests(of: worker))
+                reply.cancelRequests = Set(try machine.rows.operations(.cancelRequests(worker)))
                 let wakes = [try machine.rows.nextWake(), try machine.nextStart(ofQueues: slots.map(\.queue))]
                 reply.nextWake = wakes.compactMap { $0 }.min().map { $0 - machine.now }
                 return reply
@@ -386,7 +318,7 @@ final class WorkerEngine: Sendable {
         return rest
     }
 
-    private func handle(_ reply: Reply, _ completions: [Completion]) {
+    private func handle(_ reply: Reply) {
         var attempts: [Attempt] = []
         let claims = state.withLock { state in
             defer { state.claims += reply.claims.count }
@@ -431,9 +363,4 @@ final class WorkerEngine: Sendable {
         }
         wakeup.set()
     }
-}
-
-extension DurableError {
-    /// Whether the schema does not permit this version of the library any more.
-    fileprivate var isExclusion: Bool { if case .newerSchema = self { true } else { false } }
 }

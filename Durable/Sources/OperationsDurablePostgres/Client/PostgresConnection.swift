@@ -13,6 +13,7 @@ final class PostgresConnection {
     private let marker: String
     /// The time after which a server that sends no reply to statements of the library counts as lost; nil for no limit.
     private let replyLimit: Duration?
+    private let probe: PostgresProbe
     private var pending: [Message] = []
     /// The number of waiting messages before the savepoint of an application; nil if the server has the savepoint.
     private var savepoint: Int?
@@ -55,7 +56,9 @@ final class PostgresConnection {
             guard let place = home ?? found.home else {
                 throw PostgresFailure(kind: .refused, sqlState: "3F000", text: "no schema of the search path exists")
             }
-            let values = (2..<found.columnCount).map { found.isNull(0, $0) ? nil : found.text(0, $0) }
+            let last = found.columnCount - 1
+            let values = (2..<last).map { found.isNull(0, $0) ? nil : found.text(0, $0) }
+            probe = PostgresProbe(address: address, timeout: timeout, session: found.text(0, last))
             marker = "\(UInt64.random(in: 1...UInt64.max))"
             settings = PostgresSettings(schema: place.schema, values: values, timeouts: timeouts, marker: marker)
             self.home = place
@@ -97,8 +100,7 @@ final class PostgresConnection {
         guard PQsendQuery(handle, sql) == 1 else { throw PostgresFailure.lostConnection }
         var results: [PostgresResult] = []
         var failure: (any Error)?
-        let limit = isLimited ? replyLimit : nil
-        while let result = try nextResult(limit) {
+        while let result = try nextResult(isLimited: isLimited) {
             do { results.append(try check(result)) } catch { failure = failure ?? error }
         }
         if let failure { throw failure }
@@ -171,13 +173,19 @@ final class PostgresConnection {
     ///
     /// A server whose processes stand still answers no packet and no end, and the system of its machine keeps the connection.
     ///
-    /// - Throws: `PostgresFailure.silentServer` if no result arrives within the limit.
-    private func nextResult(_ limit: Duration?) throws -> OpaquePointer? {
-        guard let limit else { return PQgetResult(handle) }
-        let end = ContinuousClock.now + limit
+    /// - Parameter isLimited: Whether the statements have a limit of time. Others end when the server does not have the session any
+    ///   more, or accepts no connection.
+    /// - Throws: `PostgresFailure.silentServer`.
+    private func nextResult(isLimited: Bool) throws -> OpaquePointer? {
+        guard let replyLimit else { return PQgetResult(handle) }
+        var end = ContinuousClock.now + replyLimit
         while PQisBusy(handle) == 1 {
             let rest = end - .now
-            guard rest > .zero else { throw PostgresFailure.silentServer }
+            if rest <= .zero {
+                if isLimited || !probe.findsSession() { throw PostgresFailure.silentServer }
+                end = .now + replyLimit
+                continue
+            }
             var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             _ = poll(&entry, 1, Int32(clamping: rest.microseconds / 1_000 + 1))
             // The result then has the reason.
@@ -206,9 +214,9 @@ final class PostgresConnection {
         guard PQpipelineSync(handle) == 1 else { throw PostgresFailure.lostConnection }
         var failure: (error: any Error, isOfApplication: Bool)?
         // Statements of an application may take any time.
-        let limit = messages.contains(where: \.isOfApplication) ? nil : replyLimit
+        let isLimited = !messages.contains(where: \.isOfApplication)
         for sql in preparing {
-            while let result = try nextResult(limit) {
+            while let result = try nextResult(isLimited: isLimited) {
                 if failure != nil || PQresultStatus(result) == PGRES_PIPELINE_ABORTED {
                     PQclear(result)
                     continue
@@ -220,7 +228,7 @@ final class PostgresConnection {
             }
         }
         // The mark of the end of the message.
-        PQclear(try nextResult(limit))
+        PQclear(try nextResult(isLimited: isLimited))
         guard PQexitPipelineMode(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
             if let lost = failure?.error as? PostgresFailure, lost.kind == .lost { throw lost }
             throw PostgresFailure.lostConnection

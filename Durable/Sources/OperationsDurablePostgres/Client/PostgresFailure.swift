@@ -66,6 +66,7 @@ struct PostgresFailure: Error {
         switch sqlState {
         case "42P01" where text.contains("durable_"): .noSchema
         case "": .unavailable(text)
+        case _ where isOfReadOnlyServer: .unavailable(Self.readOnly)
         default: .unavailable("PostgreSQL error \(sqlState): \(safeText)")
         }
     }
@@ -86,6 +87,8 @@ struct PostgresFailure: Error {
         sqlState.hasPrefix("08") || sqlState.hasPrefix("57P") || sqlState == "25P03" || sqlState == "25P04"
     }
 
+    private static let readOnly = "the server accepts no changes; a copy does so after a failover only"
+
     /// The reasons that messages of a failed connection contain, with texts that name no part of an address.
     private static let reasons: [(fragment: String, text: String)] = [
         ("password authentication failed", "the server refused the password"),
@@ -102,8 +105,8 @@ struct PostgresFailure: Error {
         ("unreachable", "no route leads to the host"),
         ("timeout expired", "the server did not answer in time"),
         ("invalid port number", "the port is not a number"),
-        ("session is read-only", "the server accepts no changes; a copy does so after a failover only"),
-        ("server is in hot standby mode", "the server accepts no changes; a copy does so after a failover only"),
+        ("session is read-only", readOnly),
+        ("server is in hot standby mode", readOnly),
         ("unsupported startup parameter", "a pooler refuses a parameter of the address"),
         ("permission denied for database", "the server does not permit the connection"),
         ("is not permitted to log in", "the server does not permit the user to connect"),

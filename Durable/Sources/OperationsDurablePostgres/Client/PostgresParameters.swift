@@ -45,9 +45,11 @@ struct PostgresArray {
 
     init(_ element: Element) { self.element = element }
 
-    init(_ values: some Sequence<Int64>) {
-        self.init(.bigint)
-        for value in values { append(value) }
+    init(_ values: some Sequence<Int64>) { self.init(.bigint, values) { $0.append($1) } }
+
+    init<Value>(_ element: Element, _ values: some Sequence<Value>, _ append: (inout Self, Value) -> Void) {
+        self.element = element
+        for value in values { append(&self, value) }
     }
 
     mutating func append(_ value: Int64?) {

@@ -9,6 +9,15 @@ struct PostgresHome: Sendable {
     var identity: String?
 }
 
+/// The settings of the planner of the server for the statements of the library.
+package enum PostgresPlanner {
+    /// The plans do not depend on the statistics of growing tables.
+    package static let settings: [(name: String, value: String?)] = [
+        ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("enable_bitmapscan", "off"),
+        ("enable_sort", "off"), ("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("jit", "off"),
+    ]
+}
+
 /// The settings of a session, as texts of statements.
 ///
 /// The library's statements depend on no setting of an application, and the other way around. The texts name all functions and
@@ -28,14 +37,12 @@ struct PostgresSettings {
     ///
     /// A change of `session_authorization` resets `role`, so that `role` follows. With `row_security = off`, a policy that would
     /// hide a row of the store is an error.
-    private static let changed: [(name: String, value: String?)] = [
-        ("session_authorization", nil), ("role", nil), ("search_path", nil), ("row_security", "off"),
-        ("statement_timeout", nil), ("transaction_timeout", nil), ("lock_timeout", nil),
-        ("idle_in_transaction_session_timeout", nil), ("synchronous_commit", "on"),
-        // The plans of the library's statements do not depend on the statistics of growing tables.
-        ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("enable_bitmapscan", "off"),
-        ("enable_sort", "off"), ("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("jit", "off"),
-    ]
+    private static let changed: [(name: String, value: String?)] =
+        [
+            ("session_authorization", nil), ("role", nil), ("search_path", nil), ("row_security", "off"),
+            ("statement_timeout", nil), ("transaction_timeout", nil), ("lock_timeout", nil),
+            ("idle_in_transaction_session_timeout", nil), ("synchronous_commit", "on"),
+        ] + PostgresPlanner.settings
 
     /// The last settings end the session on the server when no packet of the client arrives. By default, the session of a
     /// lost client stays for two hours, and keeps its locks while the server sends a result.
@@ -48,11 +55,13 @@ struct PostgresSettings {
     /// The name of a setting that only a session of this library has. A pooler in transaction mode leads to another session.
     static let marker = "durable.session"
 
-    /// The statement that reads the schema, the key of the lock, and the initial values of a new session.
+    /// The statement that reads the schema, the key of the lock, the initial values of a new session, and the text that identifies it.
     static let reading = """
         SELECT pg_catalog.current_schema(), pg_catalog.hashtextextended(\
         pg_catalog.concat('swift-operations-durable ', pg_catalog.current_schema()), 0), \
-        \(changed.map { "pg_catalog.current_setting('\($0.name)', true)" }.joined(separator: ", "))
+        \(changed.map { "pg_catalog.current_setting('\($0.name)', true)" }.joined(separator: ", ")), \
+        (SELECT pg_catalog.concat(pid, ' ', backend_start) FROM pg_catalog.pg_stat_activity \
+        WHERE pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid())
         """
 
     /// - Parameters:

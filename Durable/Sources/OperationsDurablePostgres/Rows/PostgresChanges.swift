@@ -38,19 +38,12 @@ extension PostgresRows {
     /// Writes changed operations and their payloads.
     func flushOperations() throws {
         if !changes.inserted.isEmpty {
-            let rows = changes.inserted.sorted().compactMap { operations[$0] }
-            let inputs = changes.inputs
-            let input = PostgresColumn<OperationRow>(bytes: { row in
-                inputs[row.id].flatMap { $0.count <= Self.inlineBytes ? $0 : nil }
-            })
-            try write(.insertOperations, set: rows, PostgresColumn.operations + [input])
-            let long = inputs.filter { $0.value.count > Self.inlineBytes }.sorted { $0.key < $1.key }
-            try save(long, .insertInputs)
+            try insert(changes.inserted.sorted().compactMap { operations[$0] }, changes.inputs)
             (changes.inserted, changes.inputs) = ([], [:])
         }
         if !changes.updated.isEmpty {
             let rows = changes.updated.sorted().compactMap { operations[$0] }
-            try write(.updateOperations, set: rows, PostgresColumn.operations)
+            try write(.updateOperations, rows: rows)
             changes.updated = []
         }
         if !changes.replacedInputs.isEmpty {
@@ -70,6 +63,31 @@ extension PostgresRows {
             changes.outputs = [:]
         }
     }
+
+    /// Inserts operations. Operations of one batch are mostly alike, and one value of a column then stands for all of them.
+    private func insert(_ rows: [OperationRow], _ inputs: [OperationID: [UInt8]]) throws {
+        let input = PostgresColumn<OperationRow>(bytes: { row in
+            inputs[row.id].flatMap { $0.count <= Self.inlineBytes ? $0 : nil }
+        })
+        var others: [OperationRow] = []
+        for run in OperationRow.runs(rows) {
+            guard run.count >= Self.leastAlike, let first = run.first else {
+                others += run
+                continue
+            }
+            try write(.insertAlike) { parameters in
+                first.write(to: &parameters)
+                parameters.append(PostgresArray(run.lazy.map(\.id.rawValue)))
+                parameters.append(input.array(of: run))
+            }
+        }
+        try write(.insertOperations, rows: others, then: [input])
+        let long = inputs.filter { $0.value.count > Self.inlineBytes }.sorted { $0.key < $1.key }
+        try save(long, .insertInputs)
+    }
+
+    /// The least number of alike operations for which a statement of their own costs less than their columns.
+    private static let leastAlike = 8
 
     private func save(_ payloads: [(key: OperationID, value: [UInt8])], _ sql: PostgresSQL) throws {
         for part in Self.parts(payloads, \.value.count) {
@@ -95,23 +113,23 @@ extension PostgresRows {
     }
 
     func flushEdges() throws {
-        try write(.insertEdges, set: changes.edges, PostgresColumn.edges)
+        try write(.insertEdges, rows: changes.edges)
         changes.edges = []
     }
 
     /// Writes changed unique keys, histories, records of attempts and events.
     func flushRecords() throws {
-        try write(.saveUniques, set: changes.uniques.values, PostgresColumn.uniques)
+        try write(.saveUniques, rows: changes.uniques.values)
         for part in Self.parts(Array(changes.history.values), { $0.result?.count ?? 0 }) {
-            try write(.insertHistory, set: part, PostgresColumn.history)
+            try write(.insertHistory, rows: part)
         }
-        try write(.saveAttempts, set: changes.attempts.values, PostgresColumn.attempts)
+        try write(.saveAttempts, rows: changes.attempts.values)
         let kept = [
             PostgresColumn<(key: OperationID, value: Int)>(int: \.key.rawValue),
             PostgresColumn(int: { Int64($0.value) }),
         ]
         try write(.trimAttempts, set: changes.keptAttempts, kept)
-        try write(.insertEvents, set: changes.events, PostgresColumn.events)
+        try write(.insertEvents, rows: changes.events)
         (changes.uniques, changes.history, changes.events) = ([:], [:], [])
         (changes.attempts, changes.keptAttempts) = ([:], [:])
     }
@@ -121,16 +139,17 @@ extension PostgresRows {
         if changes.workers.isEmpty { return }
         let ids = changes.workers.sorted()
         changes.workers = []
-        try write(.saveWorkers, set: ids.compactMap { workerRows[$0] ?? nil }, PostgresColumn.workers)
+        try write(.saveWorkers, rows: ids.compactMap { workerRows[$0] ?? nil })
         let removed = ids.filter { workerRows[$0] == .some(nil) }
         if !removed.isEmpty { try write(.removeWorkers) { $0.append(PostgresArray(removed.lazy.map(\.rawValue))) } }
     }
 
     func flushKeys() throws {
         if changes.keys.isEmpty { return }
+        let names = [PostgresColumn<KeyName>(int: \.queue.rawValue), PostgresColumn(text: \.key)]
         let rows = changes.keys.sorted().compactMap { keys[$0] ?? nil }
-        try write(.removeKeys, set: rows.filter(\.isEmpty), PostgresColumn.names)
-        try write(.saveKeys, set: rows.filter { !$0.isEmpty }, PostgresColumn.keys)
+        try write(.removeKeys, set: rows.filter(\.isEmpty).map(\.name), names)
+        try write(.saveKeys, rows: rows.filter { !$0.isEmpty })
         changes.keys = []
     }
 }

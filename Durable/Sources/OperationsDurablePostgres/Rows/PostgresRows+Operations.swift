@@ -5,7 +5,8 @@ extension PostgresRows {
     func operations(_ ids: [OperationID]) throws -> [OperationRow] {
         let missing = ids.filter { operations[$0] == nil }
         if !missing.isEmpty {
-            for row in try run(.operations, { $0.append(missing) }).map(\.operationRow) { operations[row.id] = row }
+            let found = try run(.operations) { $0.append(missing) }.map { OperationRow($0) }
+            for row in found { operations[row.id] = row }
         }
         return ids.compactMap { operations[$0] }
     }
@@ -32,6 +33,13 @@ extension PostgresRows {
             parameters.append(ages.oldest?.microseconds)
             parameters.append(ages.youngest?.microseconds)
         }
+    }
+
+    func operations(_ query: OperationQuery) throws -> [OperationID] {
+        guard let sql = PostgresSQL.queries[query.kind], try mayAnswer(query.kind) else { return [] }
+        try flushOperations()
+        let found = try ids(sql) { query.write(to: &$0, now: now) }
+        return query.kind.isUnordered ? found.sorted() : found
     }
 
     func inputs(of ids: [OperationID]) throws -> [OperationID: [UInt8]] {
@@ -78,7 +86,7 @@ extension PostgresRows {
 
     private func edges(_ sql: PostgresSQL, _ ids: [OperationID]) throws -> [Edge] {
         if ids.isEmpty { return [] }
-        return try run(sql) { $0.append(ids) }.map(\.edge).sorted {
+        return try run(sql) { $0.append(ids) }.map { Edge($0) }.sorted {
             ($0.dependency, $0.dependent) < ($1.dependency, $1.dependent)
         }
     }
@@ -88,26 +96,43 @@ extension PostgresRows {
         return try ids(.children) { $0.append(parents) }.sorted()
     }
 
-    func waiting(in queue: QueueID, epochs: Range<Int64>) throws -> [OperationID] {
-        try flushOperations()
-        return try ids(.waiting) { parameters in
-            parameters.append(queue.rawValue)
-            parameters.append(epochs.lowerBound)
-            parameters.append(epochs.upperBound)
-        }.sorted()
-    }
-
     func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry] {
         try flushOperations()
+        floors.validate(number: try numberIfAny("early_ready"), now: now)
+        let lanes = DurablePriority.allCases.map {
+            ReadyFloors.Lane(queue: queue, epoch: epoch, kind: kind, priority: $0)
+        }
+        var found = try ready(lanes, limit)
+        let counter = Counter(queue: queue, epoch: epoch, kind: kind, state: .ready)
+        if found.count < limit, try found.count < counters(of: queue, epoch: epoch)[counter] ?? 0 {
+            // Operations are ready in front of the floors.
+            floors.forget()
+            found = try ready(lanes, limit)
+        }
+        for lane in lanes {
+            guard let first = found.first(where: { $0.priority == lane.priority.rawValue }) else { continue }
+            floors.learn(first, of: lane, now: now)
+        }
+        return found
+    }
+
+    /// Returns the first operations at and behind the floors of the lanes, which differ in priority only.
+    private func ready(_ lanes: [ReadyFloors.Lane], _ limit: Int) throws -> [ReadyEntry] {
+        guard let lane = lanes.first else { return [] }
         return try run(.ready) { parameters in
-            parameters.append(queue.rawValue)
-            parameters.append(epoch)
-            parameters.append(kind.rawValue)
+            parameters.append(lane.queue.rawValue)
+            parameters.append(lane.epoch)
+            parameters.append(lane.kind.rawValue)
             parameters.append(Int64(limit))
+            for lane in lanes {
+                let floor = floors.floor(of: lane)
+                parameters.append(floor.readyAt.microseconds)
+                parameters.append(floor.id.rawValue)
+            }
         }.map {
             ReadyEntry(
                 priority: $0.int(0), readyAt: DurableInstant(microseconds: $0.int(1)), id: OperationID($0.int(2)))
-        }
+        }.sorted()
     }
 
     func oldestReady(queue: QueueID, epoch: Int64, kind: KindID, priority: DurablePriority) throws -> DurableInstant? {
@@ -117,44 +142,7 @@ extension PostgresRows {
             parameters.append(epoch)
             parameters.append(kind.rawValue)
             parameters.append(priority.rawValue)
-        }.first?.instant(0)
-    }
-
-    func due(limit: Int) throws -> [OperationID] {
-        guard try isDue(\.wake) else { return [] }
-        try flushOperations()
-        return try ids(.due) { $0.append(now, limit) }
-    }
-
-    func expired(limit: Int) throws -> [OperationID] {
-        guard try isDue(\.deadline) else { return [] }
-        try flushOperations()
-        return try ids(.expired) { $0.append(now, limit) }
-    }
-
-    func firstBlocked(of key: KeyName, limit: Int) throws -> [OperationID] {
-        try flushOperations()
-        return try ids(.firstBlocked) { $0.append(key, limit) }
-    }
-
-    func lastReady(of key: KeyName, limit: Int) throws -> [OperationID] {
-        try flushOperations()
-        return try ids(.lastReady) { $0.append(key, limit) }
-    }
-
-    func running(of worker: WorkerID) throws -> [OperationID] {
-        try flushOperations()
-        return try ids(.running) { $0.append(worker.rawValue) }.sorted()
-    }
-
-    func cancelRequests(of worker: WorkerID) throws -> [OperationID] {
-        try flushOperations()
-        return try ids(.cancelRequests) { $0.append(worker.rawValue) }.sorted()
-    }
-
-    func purgeable(limit: Int) throws -> [OperationID] {
-        try flushOperations()
-        return try ids(.purgeable) { $0.append(now, limit) }
+        }.first?.optionalInstant(0)
     }
 
     func remove(_ ids: [OperationID]) throws {
@@ -177,12 +165,6 @@ extension PostgresParameters {
 
     mutating func append(_ now: DurableInstant, _ limit: Int) {
         append(now.microseconds)
-        append(Int64(limit))
-    }
-
-    fileprivate mutating func append(_ key: KeyName, _ limit: Int) {
-        append(key.queue.rawValue)
-        append(key.key)
         append(Int64(limit))
     }
 }

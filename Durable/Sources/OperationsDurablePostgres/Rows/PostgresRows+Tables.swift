@@ -7,14 +7,14 @@ extension PostgresRows {
         let row = try run(.key) { parameters in
             parameters.append(name.queue.rawValue)
             parameters.append(name.key)
-        }.first?.keyRow(in: name.queue)
+        }.first.map { KeyRow($0) }
         keys[name] = .some(row)
         return row
     }
 
     func keys(of queue: QueueID) throws -> [KeyRow] {
         try flushKeys()
-        return try run(.keys) { $0.append(queue.rawValue) }.map { $0.keyRow(in: queue) }
+        return try run(.keys) { $0.append(queue.rawValue) }.map { KeyRow($0) }
     }
 
     func dueKeys(limit: Int) throws -> [KeyName] {
@@ -30,20 +30,18 @@ extension PostgresRows {
         return try run(.unique) { parameters in
             parameters.append(kind.rawValue)
             parameters.append(key)
-        }.first.map {
-            UniqueRow(kind: kind, key: key, operation: OperationID($0.int(0)), heldUntil: $0.instant(1))
-        }
+        }.first.map { UniqueRow($0) }
     }
 
     func uniquePeriods(of ids: [OperationID]) throws -> [OperationID: DurableInstant] {
         try flushRecords()
-        let periods = try run(.uniquePeriods) { $0.append(ids) }.map { (OperationID($0.int(0)), $0.instant(1)) }
+        let periods = try run(.uniquePeriods) { $0.append(ids) }.map { (OperationID($0.int(0)), $0.optionalInstant(1)) }
         return Dictionary(periods.compactMap { id, end in end.map { (id, $0) } }, uniquingKeysWith: max)
     }
 
     func history(of ids: [OperationID]) throws -> [HistoryEntry] {
         try flushRecords()
-        return try run(.history) { $0.append(ids) }.map(\.historyEntry).sorted {
+        return try run(.history) { $0.append(ids) }.map { HistoryEntry($0) }.sorted {
             ($0.operation, $0.position) < ($1.operation, $1.position)
         }
     }
@@ -52,7 +50,7 @@ extension PostgresRows {
         try run(.signal) { parameters in
             parameters.append(operation.rawValue)
             parameters.append(name)
-        }.first.map { SignalRow(operation: operation, name: name, number: $0.int(0), payload: $0.bytes(1)) }
+        }.first.map { SignalRow($0) }
     }
 
     func nextSignalNumber(for operation: OperationID) throws -> Int64 {
@@ -61,14 +59,14 @@ extension PostgresRows {
 
     func worker(_ id: WorkerID) throws -> WorkerRow? {
         if let known = workerRows[id] { return known }
-        let row = try run(.worker) { $0.append(id.rawValue) }.first?.workerRow
+        let row = try run(.worker) { $0.append(id.rawValue) }.first.map { WorkerRow($0) }
         workerRows[id] = .some(row)
         return row
     }
 
     func workers() throws -> [WorkerRow] {
         try flushWorkers()
-        return try run(.workers).map(\.workerRow)
+        return try run(.workers).map { WorkerRow($0) }
     }
 
     func expiredWorkers() throws -> [WorkerID] {
@@ -78,14 +76,14 @@ extension PostgresRows {
     }
 
     func schedule(named name: String) throws -> ScheduleRow? {
-        try run(.schedule) { $0.append(name) }.first?.scheduleRow
+        try run(.schedule) { $0.append(name) }.first.map { ScheduleRow($0) }
     }
 
-    func schedules() throws -> [ScheduleRow] { try run(.schedules).map(\.scheduleRow) }
+    func schedules() throws -> [ScheduleRow] { try run(.schedules).map { ScheduleRow($0) } }
 
     func dueSchedules() throws -> [ScheduleRow] {
         guard try isDue(\.schedule) else { return [] }
-        return try run(.dueSchedules) { $0.append(now.microseconds) }.map(\.scheduleRow).sorted {
+        return try run(.dueSchedules) { $0.append(now.microseconds) }.map { ScheduleRow($0) }.sorted {
             ExactName($0.name) < ExactName($1.name)
         }
     }
@@ -94,7 +92,7 @@ extension PostgresRows {
 
     func attempts(of operation: OperationID) throws -> [AttemptRow] {
         try flushRecords()
-        return try run(.attempts) { $0.append(operation.rawValue) }.map(\.attemptRow)
+        return try run(.attempts) { $0.append(operation.rawValue) }.map { AttemptRow($0) }
     }
 
     func events(after number: Int64, limit: Int) throws -> [EventRow] {
@@ -102,7 +100,7 @@ extension PostgresRows {
         return try run(.events) { parameters in
             parameters.append(number)
             parameters.append(Int64(limit))
-        }.map(\.eventRow)
+        }.map { EventRow($0) }
     }
 
     func removeEvents(before instant: DurableInstant, limit: Int) throws {
@@ -114,12 +112,16 @@ extension PostgresRows {
 
     func save(_ saved: Changes) throws {
         noteWakes(saved)
+        operations.reserveCapacity(operations.count + saved.inserted.count)
+        changes.inserted.reserveCapacity(changes.inserted.count + saved.inserted.count)
+        changes.inputs.reserveCapacity(changes.inputs.count + saved.inserted.count)
         for row in saved.inserted {
             operations[row.id] = row
             changes.inserted.insert(row.id)
             changes.inputs[row.id] = saved.inputs[row.id] ?? []
         }
         for row in saved.updated {
+            try noteFloor(row)
             operations[row.id] = row
             if !changes.inserted.contains(row.id) { changes.updated.insert(row.id) }
         }
@@ -149,10 +151,11 @@ extension PostgresRows {
         if let instant = saved.observedUntil { setObservedUntil(instant) }
         for row in saved.workers { workerRows[row.id] = .some(row) }
         for id in saved.removedWorkers { workerRows[id] = .some(nil) }
-        try write(.removeSignal, set: saved.consumedSignals, PostgresColumn.numbers)
-        try write(.insertSignals, set: saved.signals, PostgresColumn.signals)
+        let numbers = [PostgresColumn<SignalRow>(int: \.operation.rawValue), PostgresColumn(int: \.number)]
+        try write(.removeSignal, set: saved.consumedSignals, numbers)
+        try write(.insertSignals, rows: saved.signals)
         changes.workers.formUnion((saved.workers.map(\.id) + saved.removedWorkers))
-        for row in saved.schedules { try write(.saveSchedule) { $0.append(row) } }
+        try write(.saveSchedules, rows: saved.schedules)
         try write(.removeSchedule, set: saved.removedSchedules, [PostgresColumn(text: { $0 })])
     }
 }

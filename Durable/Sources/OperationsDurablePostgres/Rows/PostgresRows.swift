@@ -28,6 +28,8 @@ final class PostgresRows: DurableRows {
     /// The keys that the transaction has loaded or changed; nil for a key without a row.
     var keys: [KeyName: KeyRow?] = [:]
 
+    /// The places at which claims begin.
+    var floors = ReadyFloors()
     /// Operations of which the transaction knows that no operation depends on them.
     var edgeless: Set<OperationID> = []
 
@@ -81,6 +83,19 @@ final class PostgresRows: DurableRows {
         }
     }
 
+    /// Executes a statement without a result, with the columns of rows as arrays, unless the set is empty.
+    ///
+    /// - Parameter columns: Further columns.
+    func write<Row: StoredRow>(
+        _ sql: PostgresSQL, rows: some Collection<Row>, then columns: [PostgresColumn<Row>] = []
+    ) throws {
+        if rows.isEmpty { return }
+        try write(sql) { parameters in
+            for array in PostgresArrays(of: rows).arrays { parameters.append(array) }
+            for column in columns { parameters.append(column.array(of: rows)) }
+        }
+    }
+
     func ids(_ sql: PostgresSQL, _ append: (inout PostgresParameters) -> Void) throws -> [OperationID] {
         try run(sql, append).map { OperationID($0.int(0)) }
     }
@@ -92,14 +107,11 @@ final class PostgresRows: DurableRows {
         try flushRecords()
         try flushKeys()
         try flushWorkers()
-        for id in changedQueues.sorted() {
-            guard let row = queuesByID[id] else { continue }
-            try write(.updateQueue) { $0.append(row) }
-        }
+        try write(.updateQueues, rows: changedQueues.sorted().compactMap { queuesByID[$0] })
         let counters = counterChanges.changes.filter { $0.value != 0 }.sorted { $0.key.order < $1.key.order }
-        try write(.addCounters, set: counters, PostgresColumn.counters)
-        let less = counters.filter { $0.value < 0 && counterChanges.mayBeZero($0.key) }
-        try write(.removeCounters, set: less, Array(PostgresColumn.counters.dropLast()))
+            .map { CounterRow($0.key, $0.value) }
+        try write(.addCounters, rows: counters)
+        try write(.removeCounters, rows: counters.filter { $0.value < 0 && counterChanges.mayBeZero($0.counter) })
         let changed = changedNumbers.sorted { $0.key < $1.key }
         try write(.setNumbers, set: changed, [PostgresColumn(text: \.key), PostgresColumn(int: \.value)])
         forget()
@@ -133,6 +145,7 @@ final class PostgresRows: DurableRows {
         fileprivate var changedNumbers: [String: Int64]
         fileprivate var kinds: KindCache
         fileprivate var edgeless: Set<OperationID>
+        fileprivate var floors: ReadyFloors
     }
 
     var memory: Memory {
@@ -141,7 +154,7 @@ final class PostgresRows: DurableRows {
                 operations: operations, changes: changes, workerRows: workerRows, wakes: wakes, keys: keys,
                 queuesByID: queuesByID, queueIDs: queueIDs, changedQueues: changedQueues,
                 counterChanges: counterChanges, numbers: numbers, changedNumbers: changedNumbers, kinds: kinds,
-                edgeless: edgeless)
+                edgeless: edgeless, floors: floors)
         }
         set {
             (operations, changes, workerRows) = (newValue.operations, newValue.changes, newValue.workerRows)
@@ -149,6 +162,7 @@ final class PostgresRows: DurableRows {
             (queueIDs, changedQueues) = (newValue.queueIDs, newValue.changedQueues)
             (counterChanges, numbers) = (newValue.counterChanges, newValue.numbers)
             (changedNumbers, kinds, edgeless) = (newValue.changedNumbers, newValue.kinds, newValue.edgeless)
+            floors = newValue.floors
         }
     }
 
@@ -171,10 +185,10 @@ final class PostgresRows: DurableRows {
         }
         var results = try connection.send()
         if !operations.isEmpty, let edges = results.popLast(), let found = results.popLast() {
-            edgeless = Set(operations).subtracting(edges.map(\.edge.dependency))
-            for row in found.map(\.operationRow) { self.operations[row.id] = row }
+            edgeless = Set(operations).subtracting(edges.map { Edge($0).dependency })
+            for row in found.map { OperationRow($0) } { self.operations[row.id] = row }
         }
-        if !queues.isEmpty, let found = results.popLast() { for row in found.map(\.queueRow) { keep(row) } }
+        if !queues.isEmpty, let found = results.popLast() { for row in found.map { QueueRow($0) } { keep(row) } }
         if let found = results.popLast() {
             numbers = Dictionary(uniqueKeysWithValues: found.map { ($0.text(0), $0.int(1)) })
         }
@@ -202,13 +216,26 @@ final class PostgresRows: DurableRows {
     }
 
     private func number(_ name: String) throws -> Int64 {
+        guard let number = try storedNumber(name) else { throw DurableError.noSchema }
+        return number
+    }
+
+    /// Returns a number that the store has after its first change; 0 before.
+    func numberIfAny(_ name: String) throws -> Int64 { try storedNumber(name) ?? 0 }
+
+    private func storedNumber(_ name: String) throws -> Int64? {
         if let changed = changedNumbers[name] { return changed }
         if numbers == nil {
             let all = try run(.numbers).map { ($0.text(0), $0.int(1)) }
             numbers = Dictionary(uniqueKeysWithValues: all)
         }
-        guard let number = numbers?[name] else { throw DurableError.noSchema }
-        return number
+        return numbers?[name]
+    }
+
+    /// Keeps the floors of claims correct. Called before `operations` contains the change.
+    func noteFloor(_ row: OperationRow) throws {
+        guard row.state == .ready, floors.note(row, replacing: operations[row.id], now: now) else { return }
+        changedNumbers["early_ready"] = try numberIfAny("early_ready") + 1
     }
 
     // MARK: - Queues and kinds
@@ -222,14 +249,14 @@ final class PostgresRows: DurableRows {
 
     func existingQueue(named name: String) throws -> QueueRow? {
         if let id = queueIDs[ExactName(name)] { return queuesByID[id] }
-        guard let row = try run(.queueByName, { $0.append(name) }).first?.queueRow else { return nil }
+        guard let row = try run(.queueByName, { $0.append(name) }).first.map({ QueueRow($0) }) else { return nil }
         keep(row)
         return row
     }
 
     func queue(_ id: QueueID) throws -> QueueRow {
         if let known = queuesByID[id] { return known }
-        guard let row = try run(.queueByID, { $0.append(id.rawValue) }).first?.queueRow else {
+        guard let row = try run(.queueByID, { $0.append(id.rawValue) }).first.map({ QueueRow($0) }) else {
             throw DurableError.unknownQueue("\(id)")
         }
         keep(row)
@@ -241,7 +268,7 @@ final class PostgresRows: DurableRows {
         queueIDs[ExactName(row.name)] = row.id
     }
 
-    func queues() throws -> [QueueRow] { try run(.queues).map(\.queueRow).map { queuesByID[$0.id] ?? $0 } }
+    func queues() throws -> [QueueRow] { try run(.queues).map { QueueRow($0) }.map { queuesByID[$0.id] ?? $0 } }
 
     func save(_ row: QueueRow) {
         keep(row)
@@ -268,7 +295,7 @@ final class PostgresRows: DurableRows {
     func count(_ counter: Counter, by change: Int64) { counterChanges.count(counter, by: change) }
 
     func counters(of queue: QueueID) throws -> [Counter: Int64] {
-        let stored = try run(.counters) { $0.append(queue.rawValue) }.map { $0.counter(of: queue) }
+        let stored = try run(.counters) { $0.append(queue.rawValue) }.map(Self.counter)
         return counterChanges.counters(of: queue, stored: Dictionary(uniqueKeysWithValues: stored))
     }
 
@@ -276,11 +303,16 @@ final class PostgresRows: DurableRows {
         try counterChanges.counters(of: EpochName(queue: queue, epoch: epoch), load: storedCounters)
     }
 
+    private static func counter(_ record: PostgresRecord) -> (Counter, Int64) {
+        let row = CounterRow(record)
+        return (row.counter, row.value)
+    }
+
     private func storedCounters(of name: EpochName) throws -> [Counter: Int64] {
         let stored = try run(.epochCounters) { parameters in
             parameters.append(name.queue.rawValue)
             parameters.append(name.epoch)
-        }.map { $0.counter(of: name.queue) }
+        }.map(Self.counter)
         return Dictionary(uniqueKeysWithValues: stored)
     }
 

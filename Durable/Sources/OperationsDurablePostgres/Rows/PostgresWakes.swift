@@ -37,10 +37,14 @@ extension PostgresRows {
         try loadedWakes()[keyPath: bound].map { $0 <= now } ?? false
     }
 
-    func suspects() throws -> [OperationID] {
-        guard try loadedWakes().hasSuspects else { return [] }
-        try flushOperations()
-        return try ids(.suspects) { _ in }.sorted()
+    /// Whether the question may have an answer, as far as the instants show.
+    func mayAnswer(_ query: OperationQuery.Kind) throws -> Bool {
+        switch query {
+        case .due: try isDue(\.wake)
+        case .expired: try isDue(\.deadline)
+        case .suspects: try loadedWakes().hasSuspects
+        case .waiting, .purgeable, .firstBlocked, .lastReady, .running, .cancelRequests: true
+        }
     }
 
     private func loadedWakes() throws -> PostgresWakes {
@@ -51,8 +55,8 @@ extension PostgresRows {
         var found = PostgresWakes()
         if let record = try run(.wakes).first {
             found = PostgresWakes(
-                wake: record.instant(0), deadline: record.instant(1), key: record.instant(2),
-                schedule: record.instant(3), lease: record.instant(4),
+                wake: record.optionalInstant(0), deadline: record.optionalInstant(1), key: record.optionalInstant(2),
+                schedule: record.optionalInstant(3), lease: record.optionalInstant(4),
                 hasSuspects: record.optionalInt(5) != nil)
         }
         wakes = found

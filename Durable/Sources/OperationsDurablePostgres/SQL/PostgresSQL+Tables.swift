@@ -1,16 +1,7 @@
 #if Postgres
+import DurableCore
+
 extension PostgresSQL {
-    static let queueColumns = """
-        id, name, is_suspended, max_running, max_per_key, rate_count, rate_period, rate_filled_at, current_epoch, \
-        last_epoch, key_rate_count, key_rate_period
-        """
-    static let keyColumns =
-        "key, max_running, running, ready, blocked, rate_count, rate_period, rate_filled_at, wake_at"
-    static let workerColumns = "id, name, lease_end, kinds, queues, process, isolates"
-    static let attemptColumns = "operation, fence, worker, started_at, ended_at, outcome, reason"
-    static let eventColumns = "number, operation, queue, kind, state, fence, at, reason"
-    static let scheduleColumns =
-        "name, cron, missed, next_at, kind, queue, input, priority, retry, key, timeout, due_at, overlap, last"
     /// The next time of a schedule. Workers before schema 4 read the column `next_at` only.
     static let scheduleDue = "CASE WHEN next_at = 9223372036854775807 THEN coalesce(due_at, next_at) ELSE next_at END"
 
@@ -19,137 +10,87 @@ extension PostgresSQL {
         switch self {
         case .insertQueue:
             "INSERT INTO @.durable_queue(id, name) SELECT coalesce(max(id), 0) + 1, $1::text FROM @.durable_queue"
-        case .queueByName: "SELECT \(Self.queueColumns) FROM @.durable_queue WHERE name = $1::text"
-        case .queueByID: "SELECT \(Self.queueColumns) FROM @.durable_queue WHERE id = $1::bigint"
-        case .queuesByID: "SELECT \(Self.queueColumns) FROM @.durable_queue WHERE id = ANY($1::bigint[])"
-        case .queues: "SELECT \(Self.queueColumns) FROM @.durable_queue ORDER BY id"
-        case .updateQueue:
-            """
-            UPDATE @.durable_queue SET is_suspended = $2, max_running = $3, max_per_key = $4, rate_count = $5, \
-            rate_period = $6, rate_filled_at = $7, current_epoch = $8, last_epoch = $9, key_rate_count = $10, \
-            key_rate_period = $11 WHERE id = $1
-            """
+        case .queueByName: "SELECT \(QueueRow.table.list) FROM @.durable_queue WHERE name = $1::text"
+        case .queueByID: "SELECT \(QueueRow.table.list) FROM @.durable_queue WHERE id = $1::bigint"
+        case .queuesByID: "SELECT \(QueueRow.table.list) FROM @.durable_queue WHERE id = ANY($1::bigint[])"
+        case .queues: "SELECT \(QueueRow.table.list) FROM @.durable_queue ORDER BY id"
+        case .updateQueues: QueueRow.table.update(.postgres)
         case .insertKind:
             "INSERT INTO @.durable_kind(id, name) SELECT coalesce(max(id), 0) + 1, $1::text FROM @.durable_kind RETURNING id"
         case .kindByName: "SELECT id FROM @.durable_kind WHERE name = $1::text"
         case .kindByID: "SELECT name FROM @.durable_kind WHERE id = $1::bigint"
-        case .counters: "SELECT epoch, kind, state, count FROM @.durable_counter WHERE queue = $1::bigint"
+        case .counters: "SELECT \(CounterRow.table.list) FROM @.durable_counter WHERE queue = $1::bigint"
         case .epochCounters:
             """
-            SELECT epoch, kind, state, count FROM @.durable_counter WHERE queue = $1::bigint AND epoch = $2::bigint
+            SELECT \(CounterRow.table.list) FROM @.durable_counter WHERE queue = $1::bigint AND epoch = $2::bigint
             """
         case .firstEpoch: "SELECT min(epoch) FROM @.durable_counter WHERE queue = $1::bigint AND epoch >= $2::bigint"
         case .runningCount:
             "SELECT sum(count)::bigint FROM @.durable_counter WHERE queue = $1::bigint AND state = 4"
         case .addCounters:
-            """
-            INSERT INTO @.durable_counter(queue, epoch, kind, state, count) \
-            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) \
-            ON CONFLICT (queue, epoch, kind, state) DO UPDATE SET count = durable_counter.count + excluded.count
-            """
+            CounterRow.table.upsert(.postgres, changing: [("count", "durable_counter.count + excluded.count")])
         case .removeCounters:
             """
             DELETE FROM @.durable_counter USING \
-            unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS old(queue, epoch, kind, state) \
+            unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) \
+            AS old(queue, epoch, kind, state, change) \
             WHERE durable_counter.queue = old.queue AND durable_counter.epoch = old.epoch \
             AND durable_counter.kind = old.kind AND durable_counter.state = old.state AND count = 0
             """
-        case .key: "SELECT \(Self.keyColumns) FROM @.durable_key WHERE queue = $1::bigint AND key = $2::text"
-        case .keys: "SELECT \(Self.keyColumns) FROM @.durable_key WHERE queue = $1::bigint ORDER BY key"
+        case .key: "SELECT \(KeyRow.table.list) FROM @.durable_key WHERE queue = $1::bigint AND key = $2::text"
+        case .keys: "SELECT \(KeyRow.table.list) FROM @.durable_key WHERE queue = $1::bigint ORDER BY key"
         case .dueKeys:
             """
             SELECT queue, key FROM @.durable_key WHERE wake_at IS NOT NULL AND wake_at <= $1::bigint \
             ORDER BY wake_at, queue, key LIMIT $2::bigint
             """
-        case .saveKeys:
-            """
-            INSERT INTO @.durable_key(queue, \(Self.keyColumns)) \
-            SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], \
-            $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) \
-            ON CONFLICT (queue, key) DO UPDATE SET max_running = excluded.max_running, running = excluded.running, \
-            ready = excluded.ready, blocked = excluded.blocked, rate_count = excluded.rate_count, \
-            rate_period = excluded.rate_period, rate_filled_at = excluded.rate_filled_at, wake_at = excluded.wake_at
-            """
+        case .saveKeys: KeyRow.table.upsert(.postgres)
         case .removeKeys:
             """
             DELETE FROM @.durable_key USING unnest($1::bigint[], $2::text[]) AS old(queue, key) \
             WHERE durable_key.queue = old.queue AND durable_key.key = old.key
             """
         case .unique:
-            "SELECT operation, held_until FROM @.durable_unique WHERE kind = $1::bigint AND key = $2::text"
+            "SELECT \(UniqueRow.table.list) FROM @.durable_unique WHERE kind = $1::bigint AND key = $2::text"
         case .uniquePeriods:
             """
             SELECT operation, max(held_until) FROM @.durable_unique WHERE operation = ANY($1::bigint[]) \
             AND held_until IS NOT NULL GROUP BY operation
             """
-        case .saveUniques:
-            """
-            INSERT INTO @.durable_unique(kind, key, operation, held_until) \
-            SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) \
-            ON CONFLICT (kind, key) DO UPDATE SET operation = excluded.operation, held_until = excluded.held_until
-            """
-        case .history:
-            """
-            SELECT operation, position, kind, name, result FROM @.durable_history WHERE operation = ANY($1::bigint[])
-            """
+        case .saveUniques: UniqueRow.table.upsert(.postgres)
+        case .history: "SELECT \(HistoryEntry.table.list) FROM @.durable_history WHERE operation = ANY($1::bigint[])"
         case .insertHistory:
-            """
-            INSERT INTO @.durable_history(operation, position, kind, name, result) \
-            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[]) \
-            ON CONFLICT (operation, position) DO UPDATE SET result = excluded.result
-            """
+            HistoryEntry.table.upsert(
+                .postgres, changing: [("kind", "durable_history.kind"), ("name", "durable_history.name")])
         case .signal:
             """
-            SELECT number, payload FROM @.durable_signal WHERE operation = $1::bigint AND name = $2::text \
+            SELECT \(SignalRow.table.list) FROM @.durable_signal WHERE operation = $1::bigint AND name = $2::text \
             ORDER BY operation, number LIMIT 1
             """
         case .lastSignal: "SELECT max(number) FROM @.durable_signal WHERE operation = $1::bigint"
-        case .insertSignals:
-            """
-            INSERT INTO @.durable_signal(operation, number, name, payload) \
-            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[])
-            """
+        case .insertSignals: SignalRow.table.insertion(.postgres)
         case .removeSignal:
             """
             DELETE FROM @.durable_signal USING unnest($1::bigint[], $2::bigint[]) AS old(operation, number) \
             WHERE durable_signal.operation = old.operation AND durable_signal.number = old.number
             """
-        case .workers: "SELECT \(Self.workerColumns) FROM @.durable_worker ORDER BY id"
-        case .worker: "SELECT \(Self.workerColumns) FROM @.durable_worker WHERE id = $1::bigint"
+        case .workers: "SELECT \(WorkerRow.table.list) FROM @.durable_worker ORDER BY id"
+        case .worker: "SELECT \(WorkerRow.table.list) FROM @.durable_worker WHERE id = $1::bigint"
         case .expiredWorkers: "SELECT id FROM @.durable_worker WHERE lease_end < $1::bigint ORDER BY id"
+        // A heartbeat outside the transaction may have renewed the lease.
         case .saveWorkers:
-            """
-            INSERT INTO @.durable_worker(\(Self.workerColumns)) SELECT * FROM unnest($1::bigint[], $2::text[], \
-            $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[]) \
-            ON CONFLICT (id) DO UPDATE SET name = excluded.name, \
-            lease_end = greatest(durable_worker.lease_end, excluded.lease_end), \
-            kinds = excluded.kinds, queues = excluded.queues, process = excluded.process, isolates = excluded.isolates
-            """
+            WorkerRow.table.upsert(
+                .postgres, changing: [("lease_end", "greatest(durable_worker.lease_end, excluded.lease_end)")])
         case .removeWorkers: "DELETE FROM @.durable_worker WHERE id = ANY($1::bigint[])"
-        case .schedule: "SELECT \(Self.scheduleColumns) FROM @.durable_schedule WHERE name = $1::text"
-        case .schedules: "SELECT \(Self.scheduleColumns) FROM @.durable_schedule ORDER BY name"
+        case .schedule: "SELECT \(ScheduleRow.table.list) FROM @.durable_schedule WHERE name = $1::text"
+        case .schedules: "SELECT \(ScheduleRow.table.list) FROM @.durable_schedule ORDER BY name"
         case .dueSchedules:
-            "SELECT \(Self.scheduleColumns) FROM @.durable_schedule WHERE \(Self.scheduleDue) <= $1::bigint"
-        case .saveSchedule:
-            """
-            INSERT INTO @.durable_schedule(\(Self.scheduleColumns)) VALUES \
-            ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
-            ON CONFLICT (name) DO UPDATE SET cron = excluded.cron, missed = excluded.missed, \
-            next_at = excluded.next_at, kind = excluded.kind, queue = excluded.queue, input = excluded.input, \
-            priority = excluded.priority, retry = excluded.retry, key = excluded.key, timeout = excluded.timeout, \
-            due_at = excluded.due_at, overlap = excluded.overlap, last = excluded.last
-            """
+            "SELECT \(ScheduleRow.table.list) FROM @.durable_schedule WHERE \(Self.scheduleDue) <= $1::bigint"
+        case .saveSchedules: ScheduleRow.table.upsert(.postgres)
         case .removeSchedule: "DELETE FROM @.durable_schedule WHERE name = ANY($1::text[])"
         case .attempts:
-            "SELECT \(Self.attemptColumns) FROM @.durable_attempt WHERE operation = $1::bigint ORDER BY fence"
-        case .saveAttempts:
-            """
-            INSERT INTO @.durable_attempt(\(Self.attemptColumns)) \
-            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], \
-            $7::text[]) ON CONFLICT (operation, fence) DO UPDATE SET worker = excluded.worker, \
-            started_at = excluded.started_at, ended_at = excluded.ended_at, outcome = excluded.outcome, \
-            reason = excluded.reason
-            """
+            "SELECT \(AttemptRow.table.list) FROM @.durable_attempt WHERE operation = $1::bigint ORDER BY fence"
+        case .saveAttempts: AttemptRow.table.upsert(.postgres)
         case .trimAttempts:
             """
             DELETE FROM @.durable_attempt USING unnest($1::bigint[], $2::bigint[]) AS kept(operation, count) \
@@ -157,13 +98,8 @@ extension PostgresSQL {
             WHERE last.operation = kept.operation ORDER BY last.fence DESC LIMIT 1 OFFSET kept.count)
             """
         case .events:
-            "SELECT \(Self.eventColumns) FROM @.durable_event WHERE number > $1::bigint ORDER BY number LIMIT $2::bigint"
-        case .insertEvents:
-            """
-            INSERT INTO @.durable_event(\(Self.eventColumns)) \
-            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], \
-            $7::bigint[], $8::text[])
-            """
+            "SELECT \(EventRow.table.list) FROM @.durable_event WHERE number > $1::bigint ORDER BY number LIMIT $2::bigint"
+        case .insertEvents: EventRow.table.insertion(.postgres)
         case .removeEvents:
             """
             DELETE FROM @.durable_event WHERE number < (SELECT min(number) FROM @.durable_event) + $2::bigint \

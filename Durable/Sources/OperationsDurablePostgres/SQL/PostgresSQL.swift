@@ -1,4 +1,5 @@
 #if Postgres
+import DurableCore
 
 /// The statements of a store in PostgreSQL. All values are parameters, and one array of a parameter stands for a set.
 ///
@@ -6,14 +7,14 @@
 enum PostgresSQL: Int, CaseIterable {
     case migrationLock, lock, now, snapshot, flush, notify, exists
     case settle, exchange, verify, unlock, renewLease, lockHolder
-    case operations, insertOperations, updateOperations, subtractPending, inputs, insertInputs, replaceInputs, output,
-        saveOutputs
+    case operations, insertOperations, insertAlike, updateOperations, subtractPending
+    case inputs, insertInputs, replaceInputs, output, saveOutputs
     case removeEdges, edgesTo, edgesFrom, insertEdges
     case matching, children, waiting, ready, oldestReady, due, expired, wakes, firstBlocked, lastReady
     case running, suspects, cancelRequests, purgeable
     case removeOperations, removeInputs, removeOutputs, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case removeAttempts
-    case insertQueue, queueByName, queueByID, queuesByID, queues, updateQueue
+    case insertQueue, queueByName, queueByID, queuesByID, queues, updateQueues
     case insertKind, kindByName, kindByID
     case counters, epochCounters, firstEpoch, runningCount, addCounters, removeCounters
     case key, keys, saveKeys, removeKeys, dueKeys
@@ -21,7 +22,7 @@ enum PostgresSQL: Int, CaseIterable {
     case history, insertHistory
     case signal, lastSignal, insertSignals, removeSignal
     case worker, workers, expiredWorkers, saveWorkers, removeWorkers
-    case schedule, schedules, dueSchedules, saveSchedule, removeSchedule
+    case schedule, schedules, dueSchedules, saveSchedules, removeSchedule
     case attempts, saveAttempts, trimAttempts
     case events, insertEvents, removeEvents
     case number, numbers, setNumbers, identity
@@ -37,44 +38,34 @@ enum PostgresSQL: Int, CaseIterable {
     /// Whether the statement changes tables.
     var isChange: Bool { Self.changes[rawValue] }
 
-    private static let changes: [Bool] = texts.map { !$0.hasPrefix("SELECT") && !$0.hasPrefix("WITH") }
-    private static let names: [String] = allCases.map { "durable_\($0)" }
-    private static let texts: [String] = allCases.map { $0.operationText ?? $0.tableText ?? $0.sessionText }
-
-    /// The columns of `durable_operation` without the input, and their types.
-    static let operationColumns: [(name: String, type: PostgresArray.Element)] = [
-        ("id", .bigint), ("queue", .bigint), ("kind", .bigint), ("epoch", .bigint), ("priority", .bigint),
-        ("state", .bigint), ("ready_at", .bigint), ("wake_at", .bigint), ("pending", .bigint), ("children", .bigint),
-        ("parent", .bigint), ("failure_policy", .bigint), ("root_cause", .bigint), ("key", .text), ("worker", .bigint),
-        ("fence", .bigint), ("failures", .bigint), ("lost_leases", .bigint), ("retry", .text), ("timeout", .bigint),
-        ("deadline", .bigint), ("added_at", .bigint), ("started_at", .bigint), ("ended_at", .bigint),
-        ("purge_at", .bigint), ("is_cancel_requested", .bigint), ("history_count", .bigint), ("signal", .text),
-        ("work_outcome", .bigint), ("reason", .text), ("context", .text), ("crashes", .bigint), ("death", .bigint),
-    ]
-
-    private static let operationNames = operationColumns.map(\.name).joined(separator: ", ")
-    private static let operationArrays = arrays(operationColumns.map(\.type))
-    private static let operationChanges =
-        operationColumns.dropFirst().map { "\($0.name) = new.\($0.name)" }.joined(separator: ", ")
-
-    /// Returns parameters of array types, in their order.
-    private static func arrays(_ types: [PostgresArray.Element]) -> String {
-        types.enumerated().map { "$\($0 + 1)::\($1)[]" }.joined(separator: ", ")
+    private static let changes: [Bool] = texts.map { text in
+        !["SELECT", "(SELECT", "WITH"].contains { text.hasPrefix($0) }
     }
+    private static let names: [String] = allCases.map { "durable_\($0)" }
+    private static let texts: [String] = allCases.map { sql in
+        sql.operationText ?? OperationQuery.Kind(rawValue: "\(sql)")?.text(.postgres) ?? sql.tableText
+            ?? sql.sessionText
+    }
+    /// The statements of questions, by the names of these.
+    static let queries = Dictionary(
+        uniqueKeysWithValues: allCases.compactMap { sql in OperationQuery.Kind(rawValue: "\(sql)").map { ($0, sql) } })
+
+    private static let operationScalars =
+        OperationRow.table.columns.enumerated().dropFirst().map { "$\($0 + 1)::\($1.kind)" }.joined(separator: ", ")
 
     private var operationText: String? {
         switch self {
-        case .operations: "SELECT \(Self.operationNames) FROM @.durable_operation WHERE id = ANY($1::bigint[])"
-        case .insertOperations:
+        case .operations: "SELECT \(OperationRow.table.list) FROM @.durable_operation WHERE id = ANY($1::bigint[])"
+        case .insertOperations: OperationRow.table.insertion(.postgres, more: [.input])
+        // The server takes half of the time for rows that differ in their identifiers and inputs only.
+        case .insertAlike:
             """
-            INSERT INTO @.durable_operation(\(Self.operationNames), input) \
-            SELECT * FROM unnest(\(Self.arrays(Self.operationColumns.map(\.type) + [.bytea])))
+            INSERT INTO @.durable_operation(\(OperationRow.table.list), input) \
+            SELECT coalesce(new.id, $1::bigint), \(Self.operationScalars), new.input \
+            FROM unnest($\(OperationRow.table.columns.count + 1)::bigint[], $\(OperationRow.table.columns.count + 2)::bytea[]) \
+            AS new(id, input)
             """
-        case .updateOperations:
-            """
-            UPDATE @.durable_operation SET \(Self.operationChanges) \
-            FROM unnest(\(Self.operationArrays)) AS new(\(Self.operationNames)) WHERE durable_operation.id = new.id
-            """
+        case .updateOperations: OperationRow.table.update(.postgres)
         case .subtractPending:
             """
             UPDATE @.durable_operation SET pending = pending - ended.count \
@@ -103,14 +94,10 @@ enum PostgresSQL: Int, CaseIterable {
             """
             DELETE FROM @.durable_edge WHERE dependency = ANY($1::bigint[]) RETURNING dependency, dependent, is_await
             """
-        case .edgesTo: "SELECT dependency, dependent, is_await FROM @.durable_edge WHERE dependent = ANY($1::bigint[])"
+        case .edgesTo: "SELECT \(Edge.table.list) FROM @.durable_edge WHERE dependent = ANY($1::bigint[])"
         case .edgesFrom:
-            "SELECT dependency, dependent, is_await FROM @.durable_edge WHERE dependency = ANY($1::bigint[])"
-        case .insertEdges:
-            """
-            INSERT INTO @.durable_edge(dependency, dependent, is_await) \
-            SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
-            """
+            "SELECT \(Edge.table.list) FROM @.durable_edge WHERE dependency = ANY($1::bigint[])"
+        case .insertEdges: Edge.table.insertion(.postgres)
         case .matching:
             """
             SELECT id FROM @.durable_operation WHERE id > $1::bigint AND ($2::bigint IS NULL OR ($2 >> state::int) & 1 = 1) \
@@ -122,30 +109,20 @@ enum PostgresSQL: Int, CaseIterable {
             """
             SELECT id FROM @.durable_operation WHERE parent IS NOT NULL AND parent = ANY($1::bigint[]) AND state < 7
             """
-        case .waiting:
-            """
-            SELECT id FROM @.durable_operation WHERE queue = $1::bigint AND epoch >= $2::bigint AND epoch < $3::bigint \
-            AND state < 7 AND (state = 0 OR children > 0)
-            """
+        // The server executes the parts in their order, and none after the limit. The highest priority is the last parameter.
         case .ready:
-            """
-            SELECT priority, ready_at, id FROM @.durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
-            AND kind = $3::bigint AND state = 3 ORDER BY priority DESC, ready_at, id LIMIT $4::bigint
-            """
+            DurablePriority.allCases.enumerated().reversed().map { index, priority in
+                """
+                (SELECT priority, ready_at, id FROM @.durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
+                AND kind = $3::bigint AND state = 3 AND priority = \(priority.rawValue) \
+                AND (ready_at, id) >= ($\(2 * index + 5)::bigint, $\(2 * index + 6)::bigint) \
+                ORDER BY ready_at, id LIMIT $4::bigint)
+                """
+            }.joined(separator: " UNION ALL ") + " LIMIT $4::bigint"
         case .oldestReady:
             """
             SELECT ready_at FROM @.durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
             AND kind = $3::bigint AND state = 3 AND priority = $4::bigint ORDER BY ready_at LIMIT 1
-            """
-        case .due:
-            """
-            SELECT id FROM @.durable_operation WHERE state IN (1, 5) AND wake_at <= $1::bigint \
-            ORDER BY wake_at, id LIMIT $2::bigint
-            """
-        case .expired:
-            """
-            SELECT id FROM @.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5) \
-            AND deadline <= $1::bigint ORDER BY deadline, id LIMIT $2::bigint
             """
         case .wakes:
             """
@@ -154,25 +131,6 @@ enum PostgresSQL: Int, CaseIterable {
             (SELECT min(wake_at) FROM @.durable_key WHERE wake_at IS NOT NULL), \
             (SELECT min(\(Self.scheduleDue)) FROM @.durable_schedule), (SELECT min(lease_end) FROM @.durable_worker), \
             (SELECT min(id) FROM @.durable_operation WHERE crashes > 0 AND state < 7)
-            """
-        case .firstBlocked:
-            """
-            SELECT id FROM @.durable_operation WHERE queue = $1::bigint AND key = $2::text AND state = 2 \
-            ORDER BY epoch, priority DESC, ready_at, id LIMIT $3::bigint
-            """
-        case .lastReady:
-            """
-            SELECT id FROM @.durable_operation WHERE queue = $1::bigint AND key = $2::text AND state = 3 \
-            ORDER BY epoch DESC, priority, ready_at DESC, id DESC LIMIT $3::bigint
-            """
-        case .running: "SELECT id FROM @.durable_operation WHERE worker = $1::bigint AND state = 4"
-        case .suspects: "SELECT id FROM @.durable_operation WHERE crashes > 0 AND state < 7"
-        case .cancelRequests:
-            "SELECT id FROM @.durable_operation WHERE worker = $1::bigint AND is_cancel_requested = 1 AND state = 4"
-        case .purgeable:
-            """
-            SELECT id FROM @.durable_operation WHERE purge_at IS NOT NULL AND purge_at <= $1::bigint \
-            ORDER BY purge_at, id LIMIT $2::bigint
             """
         case .removeOperations: "DELETE FROM @.durable_operation WHERE id = ANY($1::bigint[])"
         case .removeInputs: "DELETE FROM @.durable_input WHERE id = ANY($1::bigint[])"

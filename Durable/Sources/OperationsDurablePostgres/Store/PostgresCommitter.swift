@@ -180,7 +180,7 @@ final class PostgresCommitter: Sendable {
         }
         connection.enqueue(.lock, key)
         let rows = PostgresRows(connection, now: DurableInstant(microseconds: 0))
-        rows.kinds = session.kinds
+        (rows.kinds, rows.floors) = (session.kinds, session.floors)
         let operations = Set(group.lazy.flatMap(\.request.operations)).sorted()
         guard let lock = try rows.loadAhead(session.usedQueues, operations).last?.first else {
             throw DurableError.noSchema
@@ -224,7 +224,7 @@ final class PostgresCommitter: Sendable {
             parameters.append(notice.text)
             connection.enqueue(.notify, parameters)
         }
-        session.kinds = rows.kinds
+        (session.kinds, session.floors) = (rows.kinds, rows.floors)
         outcome.needsFlush = !rows.hasChanges && lock.int(2) == 0
         return outcome
     }

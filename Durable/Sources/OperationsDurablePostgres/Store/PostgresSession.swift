@@ -17,6 +17,8 @@ final class PostgresSession: @unchecked Sendable {
     private var home: PostgresHome?
     /// The names of operations that are committed.
     var kinds = PostgresRows.KindCache()
+    /// The places at which the next claims begin.
+    var floors = ReadyFloors()
     /// The queues that the last transaction used.
     var usedQueues: [QueueID] = []
     /// The number of next transactions that release the lock of the writers early.
@@ -56,13 +58,13 @@ final class PostgresSession: @unchecked Sendable {
 
     /// Removes and returns the connection.
     func take() -> PostgresConnection? {
-        kinds = PostgresRows.KindCache()
+        (kinds, floors) = (PostgresRows.KindCache(), ReadyFloors())
         return connection.take()
     }
 
     /// Ends a transaction that failed. Closes a connection that is lost.
     func abandon(after error: any Error) {
-        kinds = PostgresRows.KindCache()
+        (kinds, floors) = (PostgresRows.KindCache(), ReadyFloors())
         if let failure = error as? PostgresFailure, failure.kind != .refused {
             connection = nil
         } else {

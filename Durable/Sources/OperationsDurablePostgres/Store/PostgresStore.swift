@@ -27,8 +27,9 @@ public final class PostgresStore: DurableStore {
         /// The time after which a server that keeps the connection and sends nothing counts as lost. The time begins when
         /// `lockTimeout` has passed. The default is 10 seconds.
         ///
-        /// The time limits how long a store waits for a server whose processes stand still, before it connects again. It does not
-        /// apply to statements of an application, and to their commits.
+        /// The time limits how long a store waits for a server whose processes stand still, before it connects again. Statements of
+        /// an application, and their commits, may take longer while the server has their session: the store then asks by another
+        /// connection.
         public var replyTimeout = Duration.seconds(10)
         /// The time between two checks for changes of other processes whose notices did not arrive. The default is 2 seconds.
         public var pollInterval = Duration.seconds(2)

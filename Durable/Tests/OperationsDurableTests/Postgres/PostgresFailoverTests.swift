@@ -63,6 +63,11 @@ private final class ServerPair: Sendable {
             ask 5602 "ALTER SYSTEM SET synchronous_standby_names = ''" > /dev/null
             ask 5602 "SELECT pg_reload_conf()" > /dev/null
         }
+        forbid_changes() {
+            export PGOPTIONS="-c default_transaction_read_only=off"
+            ask 5601 "ALTER SYSTEM SET default_transaction_read_only = $1" > /dev/null
+            ask 5601 "SELECT pg_reload_conf()" > /dev/null
+        }
         echo done
         while read -r command argument; do
             "$command" $argument
@@ -97,6 +102,9 @@ private final class ServerPair: Sendable {
 
     /// The address with both servers.
     var url: String { "postgresql:///postgres?user=postgres&host=\(directory),\(directory)&port=5601,5602" }
+
+    /// The address of the copy.
+    var copy: String { "postgresql:///postgres?user=postgres&host=\(directory)&port=5602" }
 }
 
 @Suite(.enabled(if: PostgresServer.isInstalled)) struct PostgresFailoverTests {
@@ -163,6 +171,42 @@ private final class ServerPair: Sendable {
             try $0.execute("SELECT inet_server_port(), current_setting('port') AS port")
         }
         #expect(recovery.first?["port"] == "5602")
+    }
+
+    /// Ends when its journal has the word `go`.
+    private struct Held: DurableOperation {
+        static let name = "held"
+        var journal: String
+
+        func run(_ context: DurableContext) async throws {
+            Journal.named(journal).append("start")
+            while Journal.named(journal).count("go") == 0 { try await OperationClock().sleep(for: .milliseconds(5)) }
+        }
+    }
+
+    @Test func `R34: a store at a copy is refused by name, and a worker waits while its server accepts no changes`()
+        async throws
+    {
+        let pair = try ServerPair()
+        let store = try await PostgresStore(pair.url)
+        let error = await #expect(throws: DurableError.self) { _ = try await PostgresStore(pair.copy) }
+        #expect("\(try #require(error))".contains("the server accepts no changes"))
+        let (queue, name) = (DurableQueue("q", in: store), "R34 \(pair.directory)")
+        let held = try await queue.add(Held(journal: name))
+        let next = try await queue.add(Sum(a: 1, b: 2), after: [held])
+        try await withWorker(store, [Held.self, Sum.self]) {
+            try await held.reaches(.running)
+            try pair.control("forbid_changes on")
+            try await poll("an addition fails") { (try? await queue.add(Sum(a: 1, b: 2))) == nil }
+            let error = await #expect(throws: DurableError.self) { try await queue.add(Sum(a: 1, b: 2)) }
+            #expect("\(try #require(error))".contains("the server accepts no changes"))
+            Journal.named(name).append("go")
+            try await OperationClock().sleep(for: .milliseconds(300))
+            try pair.control("forbid_changes off")
+            let value = try await next.value
+            #expect(value == 3)
+        }
+        #expect(Journal.named(name).count("start") == 1)
     }
 }
 #endif

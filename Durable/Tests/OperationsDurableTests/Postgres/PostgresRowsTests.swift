@@ -22,7 +22,9 @@ import Testing
         try connection.execute("SET synchronous_commit = off")
         var explorer = Explorer(seed: seed)
         let memory = MemoryRows(now: Explorer.start)
-        for _ in 0..<250 {
+        // The floors of two processes, whose transactions take turns.
+        var floors = [ReadyFloors(), ReadyFloors()]
+        for turn in 0..<250 {
             // The thread belongs to all tests.
             await Task.yield()
             let (event, _) = explorer.next()
@@ -31,10 +33,13 @@ import Testing
             let expected = try machine.reply(to: event)
             try connection.execute("BEGIN")
             let rows = PostgresRows(connection, now: memory.now)
+            let process = turn / 7 % 2
+            rows.floors = floors[process]
             var stored = explorer.machine(on: rows)
             let reply = try stored.reply(to: event)
             try rows.flush()
             try connection.commit()
+            floors[process] = rows.floors
             let label = "seed \(seed), event \(explorer.count) \(event)"
             try #require(reply == expected, "\(label)")
             try #require(try Dump(connection) == Dump(memory), "\(label)")
@@ -124,6 +129,13 @@ import Testing
                 let steps = (0..<plan.count).map { plan.text($0, 0) }.joined(separator: "\n")
                 #expect(steps.contains("durable_counter_running") && !steps.contains("Removed by Filter"), "\(steps)")
             }
+        }
+    }
+
+    @Test func `a question to PostgreSQL is no change, and a change is one`() {
+        for sql in PostgresSQL.allCases {
+            let isChange = ["INSERT", "UPDATE", "DELETE"].contains { sql.text.hasPrefix($0) }
+            #expect(sql.isChange == isChange, "\(sql)")
         }
     }
 
