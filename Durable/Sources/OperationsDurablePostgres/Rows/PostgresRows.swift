@@ -186,9 +186,9 @@ final class PostgresRows: DurableRows {
         var results = try connection.send()
         if !operations.isEmpty, let edges = results.popLast(), let found = results.popLast() {
             edgeless = Set(operations).subtracting(edges.map { Edge($0).dependency })
-            for row in found.map { OperationRow($0) } { self.operations[row.id] = row }
+            for row in found.map({ OperationRow($0) }) { self.operations[row.id] = row }
         }
-        if !queues.isEmpty, let found = results.popLast() { for row in found.map { QueueRow($0) } { keep(row) } }
+        if !queues.isEmpty, let found = results.popLast() { for row in found.map({ QueueRow($0) }) { keep(row) } }
         if let found = results.popLast() {
             numbers = Dictionary(uniqueKeysWithValues: found.map { ($0.text(0), $0.int(1)) })
         }
