@@ -208,5 +208,38 @@ private final class ServerPair: Sendable {
         }
         #expect(Journal.named(name).count("start") == 1)
     }
+
+    @Test func `R34: a store leaves a server that stands still within a statement of an application, and no other`()
+        async throws
+    {
+        let pair = try ServerPair()
+        var configuration = PostgresStore.Configuration()
+        (configuration.lockTimeout, configuration.replyTimeout) = (.seconds(1), .seconds(1))
+        configuration.connectTimeout = .seconds(2)
+        let store = try await PostgresStore(pair.url, configuration: configuration)
+        // Longer than the limits together.
+        let slow = try await store.transaction {
+            try $0.execute("SELECT pg_sleep(3), 7 AS number").first?.int("number")
+        }
+        #expect(slow == 7)
+        let calls = Locked(0)
+        let statement = Task {
+            try await store.transaction { transaction in
+                let isFirst = calls.withLock { calls in
+                    calls += 1
+                    return calls == 1
+                }
+                // The store calls the closure again, with a connection to the new primary.
+                if isFirst { _ = try transaction.execute("SELECT pg_sleep(600)") }
+                return try transaction.execute("SELECT current_setting('port') AS port").first?["port"]
+            }
+        }
+        try await poll("the statement executes") { calls.withLock { $0 } == 1 }
+        try pair.control("freeze")
+        try pair.control("promote")
+        let port = try await statement.value
+        #expect(port == "5602")
+        #expect(calls.withLock { $0 } == 2)
+    }
 }
 #endif
