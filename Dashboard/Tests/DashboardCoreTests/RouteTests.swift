@@ -11,7 +11,7 @@ import Testing
         let request = HTTPRequest(path: "/api/operations", query: "source=s1&state=ready&text=a%20b%2Bc&cursor=-5")
         #expect(
             Route.of(request)
-                == .success(.operations(source: "s1", OperationQuery(state: "ready", text: "a b+c", cursor: 0))))
+                == .success(.operations(source: "s1", OperationSearch(state: "ready", text: "a b+c", cursor: 0))))
         #expect(
             Route.of(HTTPRequest(path: "/api/timeline", query: "source=s&seconds=999999999"))
                 == .success(.timeline(source: "s", seconds: 86_400)))
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `a search ignores case, and reads only the beginning of a name`() {
-        let query = OperationQuery(text: "Page")
+        let query = OperationSearch(text: "Page")
         #expect(query.matches("the PAGE 7") && !query.matches("the image"))
         #expect(!query.matches(String(repeating: "x", count: 2000) + "page"))
     }

@@ -55,7 +55,7 @@ private struct Resize: DurableOperation {
             let overview = text(await ask(source, .overview))
             #expect(overview.contains(#""kind":"durable","name":"photos","running":0,"ready":1,"waiting":1"#))
             #expect(overview.contains(#""name":"photos","suspended":false"#))
-            let rows = text(await ask(source, .operations(OperationQuery(state: "ready"))))
+            let rows = text(await ask(source, .operations(OperationSearch(state: "ready"))))
             #expect(rows.contains(#""id":"\#(first.id.rawValue)","name":"resize","state":"ready","queue":"photos""#))
             #expect(!rows.contains(#""id":"\#(second.id.rawValue)""#))
             let detail = text(await ask(source, .operation(second.id.rawValue)))
@@ -70,7 +70,7 @@ private struct Resize: DurableOperation {
             let question = Question.operation(added.id.rawValue)
             #expect(!text(await ask(source(store), question)).contains("secret.jpg"))
             #expect(text(await ask(source(store) { $0.showsInputs = true }, question)).contains("secret.jpg"))
-            #expect(!text(await ask(source(store), .operations(OperationQuery()))).contains("secret.jpg"))
+            #expect(!text(await ask(source(store), .operations(OperationSearch()))).contains("secret.jpg"))
         }
     }
 

@@ -120,6 +120,8 @@ extension ThreadContext {
     /// - Parameter isLimited: Whether a time ends the wait, so that it is no part of a stall.
     func noteWait(for subject: InnerWaits.Subject, isLimited: Bool, while body: () -> Void) {
         let callers = callers
+        let test = callers.isEmpty && !isLimited ? ConditionTest.ofCurrentTask : nil
+        test?.begins(subject)
         for caller in callers {
             caller.operation._withUnsafeGuaranteedRef {
                 if isLimited { $0.changeSleeps(by: 1) }
@@ -131,6 +133,7 @@ extension ThreadContext {
         if isMain { MainThread.begins(subject) }
         body()
         if isMain { MainThread.ends() }
+        test?.ends()
         for caller in callers {
             caller.operation._withUnsafeGuaranteedRef {
                 $0.endsWait(for: subject)
@@ -145,17 +148,22 @@ extension ThreadContext {
         return ((workerFrame.map { [$0] } ?? []) + frames).filter { $0.includesCurrentTask }
     }
 
-    /// Notes the wait for the operation that the current task is part of, while `body` suspends the task.
+    /// Notes the wait for the operation that the current task is part of, or whose conditions it tests, while `body` suspends the task.
     nonisolated(nonsending)
-        static func noteSuspension(
-            for subject: InnerWaits.Subject, while body: nonisolated(nonsending) () async -> Void
-        ) async
+        static func noteSuspension<Failure: Error>(
+            for subject: InnerWaits.Subject, while body: nonisolated(nonsending) () async throws(Failure) -> Void
+        ) async throws(Failure)
     {
-        guard let (operation, queue) = ofCurrentTask else { return await body() }
+        guard let (operation, queue) = ofCurrentTask else {
+            let test = ConditionTest.ofCurrentTask
+            test?.begins(subject)
+            defer { test?.ends() }
+            return try await body()
+        }
         operation.beginsWait(for: subject)
         queue?.watchWaits()
-        await body()
-        operation.endsWait(for: subject)
+        defer { operation.endsWait(for: subject) }
+        try await body()
     }
 }
 
@@ -191,6 +199,9 @@ enum MainThread {
         return cplatform_thread_id() == getpid()
         #endif
     }
+
+    /// Whether the queue is the main dispatch queue. On Linux, each access to `DispatchQueue.main` returns another object.
+    static func isMain(_ queue: DispatchQueue) -> Bool { queue.getSpecific(key: key) == true }
 
     static var isWaiting: Bool { number.load(ordering: .sequentiallyConsistent) > 0 }
 

@@ -11,12 +11,9 @@ extension Operation {
         try ThreadContext.current.checkCallers { frame throws(OperationError) in try checkWait(in: frame) }
         // Only the main thread starts or resumes the operation. A classic asynchronous operation that executes may end elsewhere.
         let needsThread = lifecycle.phase == .enqueued || lifecycle.phase == .executing && self is AsyncOperation
-        if needsThread, isInMainQueue, MainThread.isCurrent { throw .waitsForMainQueue(operation: label) }
-    }
-
-    /// By address only: the operation may leave the queue at any time.
-    private final var isInMainQueue: Bool {
-        queue?.toOpaque() == Unmanaged.passUnretained(OperationQueue.main).toOpaque()
+        if needsThread, MainThread.isCurrent, queueOfMember?.usesMainThread == true {
+            throw .waitsForMainQueue(operation: label)
+        }
     }
 
     /// Checks misuse M8 for code that runs as part of an operation.
@@ -223,7 +220,7 @@ extension OperationQueue {
         try ThreadContext.current.checkCallers { frame throws(OperationError) in
             try checkWait(for: operation, in: frame)
         }
-        if self === OperationQueue.main, MainThread.isCurrent { throw .waitsForMainQueue(operation: operation.label) }
+        if MainThread.isCurrent, usesMainThread { throw .waitsForMainQueue(operation: operation.label) }
     }
 
     /// Checks misuse M8 for a task that is about to add the operation and wait for it.
@@ -239,7 +236,7 @@ extension OperationQueue {
 
     func checkWaitForAll() throws(OperationError) {
         try ThreadContext.current.checkCallers { frame throws(OperationError) in try checkWaitForAll(in: frame) }
-        guard self === OperationQueue.main, MainThread.isCurrent else { return }
+        guard MainThread.isCurrent, usesMainThread else { return }
         // A classic asynchronous operation that executes may end elsewhere.
         let needsThread = withState { state in
             let running = state.runningOperations

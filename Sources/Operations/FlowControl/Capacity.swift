@@ -73,7 +73,7 @@ extension OperationQueue {
             if !withState({ _ in gate.backlog.enter() }) {
                 operation.noteWait(forCapacityOf: self)
                 defer { operation.noteWait(forCapacityOf: nil) }
-                try await waitForPlace(of: gate)
+                try await ThreadContext.noteSuspension(for: .operation(operation)) { try await waitForPlace(of: gate) }
             }
         }
         // The flag has the gate take no second place.

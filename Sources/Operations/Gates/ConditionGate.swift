@@ -9,15 +9,13 @@ final class ConditionGate: OperationGate {
     @exclusivity(unchecked) private var satisfied = 0
     @exclusivity(unchecked) private var test = Test.notUnderWay
 
-    /// The number of tests that have begun.
-    @exclusivity(unchecked) private var tests = 0
     /// The values that the next test inherits, from the addition of the operation to a queue on.
     @exclusivity(unchecked) private var context: TaskLocalValues?
 
     private enum Test {
         case notUnderWay
         /// The task is nil until it is stored.
-        case underWay(Task<Void, Never>?)
+        case underWay(Task<Void, Never>?, ConditionTest)
         /// A condition was not satisfied. An operation that its `cancel()` does not cancel runs all the same.
         case failed
     }
@@ -52,50 +50,56 @@ final class ConditionGate: OperationGate {
             case .notUnderWay: break
             }
             guard gate.satisfied < gate.conditions.count else { return .passes }
-            gate.test = .underWay(nil)
-            gate.tests += 1
-            let (untested, number) = (gate.conditions[gate.satisfied...], gate.tests)
+            let test = ConditionTest()
+            gate.test = .underWay(nil, test)
+            let untested = gate.conditions[gate.satisfied...]
             // After the operation has returned its slot: the test may end at once, and then evaluates the readiness.
             return .waits { executor in
                 // Taken here: an operation that ends before this call releases the values.
                 guard let context = operation.withGate(ConditionGate.self, { $0.context.take() }) ?? nil else {
-                    return Self.begin(untested, number, of: operation, on: executor)
+                    return Self.begin(untested, test, of: operation, on: executor)
                 }
                 context.use {
                     // For conditions that are added during the test.
                     Self.keep(.ofCaller(), for: operation)
-                    Self.begin(untested, number, of: operation, on: executor)
+                    Self.begin(untested, test, of: operation, on: executor)
                 }
             }
         } ?? .passes
     }
 
     private static func begin(
-        _ conditions: ArraySlice<OperationCondition>, _ number: Int, of operation: Operation,
+        _ conditions: ArraySlice<OperationCondition>, _ test: ConditionTest, of operation: Operation,
         on executor: any TaskExecutor
     ) {
         let task = Task(executorPreference: executor) {
-            var (satisfied, hasFailed) = (0, false)
-            for condition in conditions {
-                guard !operation.isCancelled else { break }
-                do { try await condition.test(operation) } catch {
-                    operation.giveUp(OperationConditionFailure(condition: condition.name, reason: error))
-                    hasFailed = true
-                    break
-                }
-                satisfied += 1
-            }
+            let (satisfied, hasFailed) = await test.run { await Self.test(conditions, of: operation) }
             ConditionGate.testEnded(of: operation, satisfied: satisfied, hasFailed: hasFailed)
         }
         let isKept = operation.withGate(ConditionGate.self) { gate in
             // The test is over, another one is under way, or another thread has ended the operation before the task was stored.
-            guard case .underWay = gate.test, gate.tests == number, !operation.word.lifecycle.isFinished else {
-                return false
-            }
-            gate.test = .underWay(task)
+            guard case .underWay(_, let current) = gate.test, current === test, !operation.word.lifecycle.isFinished
+            else { return false }
+            gate.test = .underWay(task, test)
             return true
         }
         if isKept != true { task.cancel() }
+    }
+
+    /// Tests one condition after the other. Returns the number of those that hold, and whether the last one does not.
+    private static func test(
+        _ conditions: ArraySlice<OperationCondition>, of operation: Operation
+    ) async -> (satisfied: Int, hasFailed: Bool) {
+        var satisfied = 0
+        for condition in conditions {
+            guard !operation.isCancelled else { break }
+            do { try await condition.test(operation) } catch {
+                operation.giveUp(OperationConditionFailure(condition: condition.name, reason: error))
+                return (satisfied, true)
+            }
+            satisfied += 1
+        }
+        return (satisfied, false)
     }
 
     private static func testEnded(of operation: Operation, satisfied: Int, hasFailed: Bool) {
@@ -111,7 +115,7 @@ final class ConditionGate: OperationGate {
 
     /// Returns the task, so that the caller releases it without the lock.
     private func endTest() -> Task<Void, Never>? {
-        guard case .underWay(let task) = test else { return nil }
+        guard case .underWay(let task, _) = test else { return nil }
         test = .notUnderWay
         return task
     }
@@ -128,9 +132,20 @@ final class ConditionGate: OperationGate {
     }
 
     func obstacles(of operation: Operation) -> [GateObstacle] {
-        operation.withGate(ConditionGate.self) { gate in
-            guard case .underWay = gate.test else { return [] }
-            return [.init(reason: .conditions(gate.conditions.map(\.name)))]
-        } ?? []
+        let found: (names: [String], test: ConditionTest)? =
+            operation.withGate(ConditionGate.self) { gate in
+                guard case .underWay(_, let test) = gate.test else { return nil }
+                return (gate.conditions.map(\.name), test)
+            } ?? nil
+        guard let (names, test) = found else { return [] }
+        let reason = WaitingReason.conditions(names)
+        switch test.subject {
+        case .operation(let other):
+            return [.init(reason: reason, remover: .operation(other)), .init(reason: .awaits(other.label))]
+        case .queue(let queue):
+            let subject = WaitingReason.awaitsQueue(queue.readName() ?? "")
+            return [.init(reason: reason, remover: .allOperations(queue)), .init(reason: subject)]
+        case nil: return [.init(reason: reason)]
+        }
     }
 }

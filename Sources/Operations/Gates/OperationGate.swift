@@ -65,6 +65,8 @@ struct GateObstacle {
         case operation(Operation)
         /// One of the operations that hold units of the resource has to end.
         case holders(resource: Int, name: String)
+        /// All operations of the queue have to end.
+        case allOperations(OperationQueue)
     }
 
     let reason: WaitingReason

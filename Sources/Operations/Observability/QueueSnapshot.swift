@@ -127,7 +127,7 @@ extension WaitingReason {
         case .queueSuspended: .suspended
         case .limitZero: .limitZero
         case .customIsReady, .readyNotAnnounced, .finishNotAnnounced: .ownReadiness
-        case .slot, .executing, .finished, .awaits, .awaitsQueue, .child, .mainThread: .slot
+        case .slot, .dispatchQueue, .executing, .finished, .awaits, .awaitsQueue, .child, .mainThread: .slot
         }
     }
 }

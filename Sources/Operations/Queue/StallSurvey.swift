@@ -1,3 +1,4 @@
+import Dispatch
 import SchedulerCore
 
 /// A walk from the operations of a queue along the things that they wait for, across queues. `StallGraph` evaluates the
@@ -211,9 +212,12 @@ struct StallSurvey {
             }
         } else if view.isThrottled {
             settle(index, .moves, .rateLimit(queue: view.name))
-        } else if queue === OperationQueue.main, !view.isFull, let subject = MainThread.subject {
+        } else if !view.isFull, queue.usesMainThread, let subject = MainThread.subject {
             nodes[index].waitsFor.append(position(of: subject))
             ownReasons[index].append(.mainThread(waitsFor: subject.text))
+        } else if !view.isFull, let threads = Place(threadsOf: queue) {
+            let name = threads.kind.name
+            noteFullPlace(threads, at: index) { .dispatchQueue(name, heldBy: $0) }
         } else {
             noteFullPlace(view.isFull ? Place(kind: .slot, queue: queue) : nil, at: index) {
                 .slot(queue: view.name, limit: view.limit, heldBy: $0)
@@ -254,6 +258,15 @@ struct StallSurvey {
             case barrier, slot, capacity, all
             case key(String)
             case units(resource: Int, name: String)
+            /// The threads of a dispatch queue. It runs other work, too, which is not known here.
+            case threads(ObjectIdentifier, name: String)
+
+            var name: String {
+                switch self {
+                case .key(let name), .units(_, let name), .threads(_, let name): name
+                case .barrier, .slot, .capacity, .all: ""
+                }
+            }
 
             var label: String {
                 switch self {
@@ -263,6 +276,7 @@ struct StallSurvey {
                 case .all: "all operations"
                 case .key(let key): "a turn under key '\(key)'"
                 case .units(_, let name): "units of '\(name)'"
+                case .threads(_, let name): "a thread of dispatch queue '\(name)'"
                 }
             }
 
@@ -270,14 +284,23 @@ struct StallSurvey {
             var isFreedByAny: Bool {
                 switch self {
                 case .barrier, .all: false
-                case .slot, .capacity, .key, .units: true
+                case .slot, .capacity, .key, .units, .threads: true
                 }
             }
         }
 
         let kind: Kind
-        /// The queue; nil for a resource.
+        /// The queue; nil for a resource, and for the threads of a dispatch queue.
         var queue: OperationQueue?
+
+        init(kind: Kind, queue: OperationQueue? = nil) { (self.kind, self.queue) = (kind, queue) }
+
+        /// The threads of the dispatch queue under a queue; nil if no operation is known to run there.
+        init?(threadsOf queue: OperationQueue) {
+            guard let underlying = queue.withState({ $0.underlyingQueue }) else { return nil }
+            self.init(kind: .threads(ObjectIdentifier(underlying), name: underlying.label))
+            if members.isEmpty { return nil }
+        }
 
         var id: ID { ID(kind: kind, queue: queue.map(ObjectIdentifier.init)) }
 
@@ -289,6 +312,11 @@ struct StallSurvey {
             case .slot: queue?.runningOperations(underKey: nil) ?? []
             case .key(let key): queue?.runningOperations(underKey: key) ?? []
             case .units(let resource, _): ResourcePool.holders(of: resource)
+            case .threads(let underlying, _):
+                QueueRegistry.queues.busy.filter {
+                    $0.withState { $0.underlyingQueue.map(ObjectIdentifier.init) } == underlying
+                }
+                .flatMap { $0.runningOperations(underKey: nil) }
             }
         }
     }
@@ -327,6 +355,8 @@ struct StallSurvey {
             case .operation(let holder): nodes[index].waitsFor.append(position(of: holder))
             case .holders(let resource, let name):
                 nodes[index].waitsFor.append(position(of: Place(kind: .units(resource: resource, name: name))))
+            case .allOperations(let queue):
+                nodes[index].waitsFor.append(position(of: Place(kind: .all, queue: queue)))
             }
         }
         if nodes[index].waitsFor.isEmpty, nodes[index].standing == .waits { nodes[index].standing = .moves }

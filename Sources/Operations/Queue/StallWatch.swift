@@ -83,7 +83,10 @@ extension OperationQueue {
     private func isBlocked(_ state: borrowing State) -> Bool {
         // Only a group suspends the queue of its children, and the survey reports that.
         if ownerReference.isSet, state.machine.schedule.isSuspended { return false }
-        return state.machine.isBlocked || state.kind.isMain && MainThread.isWaiting && !state.machine.schedule.isEmpty
+        if state.machine.isBlocked { return true }
+        if state.usesMainThread { return MainThread.isWaiting && !state.machine.schedule.isEmpty }
+        // The running operations may have all threads of the dispatch queue: it may be a serial one. The survey follows them.
+        return state.underlyingQueue != nil && state.machine.schedule.running > 0
     }
 
     /// Notes that the `start()` of an operation has returned, and that its end will be announced later, on any thread.
@@ -114,7 +117,7 @@ extension OperationQueue {
                 let isSecondLook = if case .forAnnouncements = mustWait { state.starts == watch.starts } else { false }
                 if case .forYoungRest(let rest) = mustWait {
                     if state.reportedAt != state.starts { beginWatch(&state, after: rest) }
-                } else if running.hasWaits || state.kind.isMain && MainThread.isWaiting {
+                } else if running.hasWaits || state.usesMainThread && MainThread.isWaiting {
                     if state.reportedAt != state.starts { beginWatch(&state, isSecondLook: isSecondLook) }
                 } else {
                     watchForStall(&state, isSecondLook: isSecondLook)

@@ -2,9 +2,9 @@
 public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     /// The operation has started.
     case executing
-    /// The code of the operation, which executes, waits for this operation.
+    /// The code of the operation, or of its conditions, waits for this operation.
     case awaits(String)
-    /// The code of the operation, which executes, waits for all operations of this queue.
+    /// The code of the operation, or of its conditions, waits for all operations of this queue.
     case awaitsQueue(String)
     /// A group or a retry, which executes, waits for this child or attempt, which cannot continue.
     case child(String)
@@ -53,6 +53,9 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     /// The concurrency limit of the queue is reached, or the operation is about to start. The holders are the running operations;
     /// empty if a slot is free.
     case slot(queue: String, limit: Int, heldBy: [Holder])
+    /// A slot is free, and the operation waits for a thread of the dispatch queue of this label. The holders are the operations that
+    /// run there.
+    case dispatchQueue(String, heldBy: [Holder])
     /// The work has released its slot for a time, as between two attempts. It continues by itself.
     case slotReleased
     /// The operation or its group is paused. The operation starts after the operation or group was resumed.
@@ -113,6 +116,8 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
             holders.isEmpty
                 ? "is about to start"
                 : "waits for a slot of queue '\(queue)' (limit \(limit)), taken by \(Self.list(holders))"
+        case .dispatchQueue(let label, let holders):
+            "waits for a thread of dispatch queue '\(label)', taken by \(Self.list(holders))"
         case .slotReleased: "has released its slot for a time"
         case .paused: "is paused; resume it"
         case .group(let name): "waits for its group \(name) to start"

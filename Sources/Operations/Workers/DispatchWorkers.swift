@@ -53,6 +53,9 @@ extension OperationQueue {
     /// Whether the queue runs on threads of Dispatch: the main queue, and queues with an `underlyingQueue`.
     var usesDispatch: Bool { state.withLock { $0.kind.isMain || $0.underlyingQueue != nil } }
 
+    /// Whether the main thread runs the operations of the queue: of the main queue, and of queues over the main dispatch queue.
+    var usesMainThread: Bool { state.withLock { $0.usesMainThread } }
+
     /// The host of the queue, if it has one.
     var host: (any QueueHost)? {
         if case .hosted(let host) = state.withLock({ $0.kind }) { host } else { nil }
@@ -121,4 +124,8 @@ extension OperationQueue {
         callWorkersIfStartable()
         resumption.run(in: .current)
     }
+}
+
+extension OperationQueue.State {
+    var usesMainThread: Bool { kind.isMain || underlyingQueue.map(MainThread.isMain) == true }
 }

@@ -32,6 +32,7 @@ import Testing
         ),
         (.exclusion("x", heldBy: "Operation 'a'"), "waits for the exclusive name 'x', which Operation 'a' holds"),
         (.exclusion("x", heldBy: nil), "waits for the exclusive name 'x'"),
+        (.dispatchQueue("d", heldBy: holders(1)), "waits for a thread of dispatch queue 'd', taken by a0 for 2.5 s"),
         (.capacity(queue: "q"), "waits for capacity in queue 'q', which is full"),
         (.key("host", heldBy: []), "waits for its turn under key 'host'"),
         (

@@ -6,7 +6,7 @@ package enum Route: Sendable, Equatable {
     case icon
     case events
     case state
-    case operations(source: String, OperationQuery)
+    case operations(source: String, OperationSearch)
     case operation(source: String, id: Int64)
     case timeline(source: String, seconds: Int)
     case graph(source: String)
@@ -29,7 +29,7 @@ package enum Route: Sendable, Equatable {
         case "/dashboard.svg": return .success(.icon)
         case "/api/events": return .success(.events)
         case "/api/state": return .success(.state)
-        case "/api/operations": return .success(.operations(source: source, OperationQuery(form)))
+        case "/api/operations": return .success(.operations(source: source, OperationSearch(form)))
         case "/api/operation":
             guard let id = form["id"].flatMap({ Int64($0) }) else { return .failure(.badRequest) }
             return .success(.operation(source: source, id: id))
@@ -44,7 +44,7 @@ package enum Route: Sendable, Equatable {
 }
 
 /// A request for a page of a list.
-package struct OperationQuery: Sendable, Equatable {
+package struct OperationSearch: Sendable, Equatable {
     package static let rowLimit = 100
 
     /// The state of the rows; empty for all.

@@ -4,8 +4,8 @@ import OperationsDurable
 
 extension DurableSource {
     /// A page of the operations, in the order added. The database finds them; a name must be complete.
-    func rows(_ query: OperationQuery) async throws -> JSON {
-        var filter = DurableFilter(limit: OperationQuery.rowLimit + 1)
+    func rows(_ query: OperationSearch) async throws -> JSON {
+        var filter = DurableFilter(limit: OperationSearch.rowLimit + 1)
         if !query.state.isEmpty {
             filter.states =
                 query.state == "waiting"
@@ -16,7 +16,7 @@ extension DurableSource {
         filter.name = query.text.isEmpty ? nil : query.text
         filter.after = query.cursor > 0 ? OperationID(Int64(query.cursor)) : nil
         let records = try await store.records(matching: filter, includesInputs: false)
-        let page = records.prefix(OperationQuery.rowLimit)
+        let page = records.prefix(OperationSearch.rowLimit)
         let now = try await store.snapshot().instant
         let hasMore = records.count > page.count
         return .members([

@@ -3,7 +3,7 @@ import Operations
 
 extension QueueSource {
     /// A page of the operations: those that execute, those that wait in the order added, and those that ended.
-    func rows(of queue: OperationQueue, _ query: OperationQuery) -> JSON {
+    func rows(of queue: OperationQueue, _ query: OperationSearch) -> JSON {
         var page = Page(query)
         let isAlive = ["", "running", "ready", "waiting"].contains(query.state)
         if isAlive {
@@ -31,10 +31,10 @@ extension QueueSource {
         private var count = 0
         private var rows: [JSON] = []
 
-        init(_ query: OperationQuery) { first = query.cursor }
+        init(_ query: OperationSearch) { first = query.cursor }
 
         mutating func add(_ row: () -> JSON) {
-            if count >= first, rows.count < OperationQuery.rowLimit { rows.append(row()) }
+            if count >= first, rows.count < OperationSearch.rowLimit { rows.append(row()) }
             count += 1
         }
 

@@ -3,7 +3,7 @@ import DashboardCore
 /// A question of a page to a source.
 enum Question: Sendable {
     case overview
-    case operations(OperationQuery)
+    case operations(OperationSearch)
     case operation(Int64)
     case timeline(seconds: Int)
     case graph
