@@ -1,4 +1,7 @@
-/// The ready members of a lane that became ready after a later member: a binary heap by arrival.
+/// The ready members of a lane that became ready after a later member: a heap by arrival, in which each entry has four children.
+///
+/// With two children each, the way to the bottom would be twice as long. Each step writes to a member, which may have left the
+/// cache. Four children are in one or two cache lines.
 ///
 /// Each member has its position, so removal needs no search. O(log n).
 struct LateHeap {
@@ -6,6 +9,8 @@ struct LateHeap {
         let arrival: UInt64
         let member: MemberReference
     }
+
+    private static var children: Int { 4 }
 
     private var entries: [Entry] = []
 
@@ -47,7 +52,7 @@ struct LateHeap {
         let entry = entries[start]
         var child = start
         while child > 0 {
-            let parent = (child - 1) / 2
+            let parent = (child - 1) / Self.children
             guard entry.arrival < entries[parent].arrival else { break }
             place(entries[parent], at: child)
             child = parent
@@ -60,9 +65,11 @@ struct LateHeap {
         let entry = entries[start]
         var parent = start
         while true {
-            var child = 2 * parent + 1
-            guard child < entries.count else { break }
-            if child + 1 < entries.count, entries[child + 1].arrival < entries[child].arrival { child += 1 }
+            let first = Self.children * parent + 1
+            guard first < entries.count else { break }
+            var child = first
+            for other in first..<min(first + Self.children, entries.count)
+            where entries[other].arrival < entries[child].arrival { child = other }
             guard entries[child].arrival < entry.arrival else { break }
             place(entries[child], at: parent)
             parent = child
@@ -74,7 +81,7 @@ struct LateHeap {
     /// Whether the order and the positions are right. For tests.
     var isHeap: Bool {
         entries.indices.allSatisfy { index in
-            entries[index].arrival >= entries[index == 0 ? 0 : (index - 1) / 2].arrival
+            entries[index].arrival >= entries[index == 0 ? 0 : (index - 1) / Self.children].arrival
                 && entries[index].member._withUnsafeGuaranteedRef { $0.isLate && Int($0.position) == index }
         }
     }

@@ -1,3 +1,4 @@
+import CPlatform
 import SchedulerCore
 
 /// The dependencies of an operation that has attachments, in the order added. Guarded by the lock of the attachments.
@@ -91,6 +92,8 @@ enum DependencyList {
 
     private static func drop(_ edge: Edge, into array: inout [Operation]) -> UInt32 {
         let dependency = edge.dependency
+        // The caller releases all dependencies after that, so they are fetched together.
+        cplatform_prefetch_line(dependency.toOpaque())
         let isCounted = edge.dropFromList()
         array.append(dependency.takeRetainedValue())
         return isCounted ? 1 : 0

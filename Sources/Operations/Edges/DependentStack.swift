@@ -48,6 +48,10 @@ struct DependentStack: ~Copyable, Sendable {
         return Self.edge(head.exchange(Self.closed, ordering: .acquiringAndReleasing))
     }
 
+    /// Begins to fetch the newest edge, for an operation that ends soon.
+    @inline(__always)
+    func prefetch() { Self.edge(head.load(ordering: .relaxed))?.prefetch() }
+
     /// Takes the edges, linked from the newest. The stack stays open.
     private func takeAll() -> Edge? {
         var old = head.load(ordering: .relaxed)

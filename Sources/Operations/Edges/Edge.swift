@@ -115,8 +115,11 @@ struct Edge: @unchecked Sendable {
 
     var isListed: Bool { record.pointee.marks.load(ordering: .acquiring) & Marks.listed != 0 }
 
-    /// Begins to fetch the dependent. It may be released already, which does no harm.
-    func prefetchDependent() { cplatform_prefetch(record.pointee.dependent.toOpaque()) }
+    /// Begins to fetch the word of the dependent. The dependent may be released already, which does no harm.
+    func prefetchDependent() { Operation.prefetchWord(of: record.pointee.dependent) }
+
+    /// Begins to fetch the record.
+    func prefetch() { cplatform_prefetch_line(record) }
 
     /// A dependent that waits no longer for the dependency, and counts it until the caller decrements the count.
     struct Released {

@@ -14,8 +14,8 @@ extension Operation {
         var oldest: Edge?
         var rest = newest
         while let edge = rest {
-            // The edges and the dependents may have left the cache long ago. Each dependent is fetched while the next edge
-            // is.
+            // The edges and the dependents may have left the cache long ago. The word of each dependent is fetched while the
+            // next edge is. More lines of all dependents would be more than a core fetches at once.
             edge.prefetchDependent()
             rest = edge.nextOfStack
             edge.nextOfStack = oldest
@@ -42,9 +42,20 @@ extension Operation {
     @inline(__always)
     private static func notify(_ released: Edge.Released, _ ready: inout PinnedOperations) {
         guard released.isPlain else { return notifyThoroughly(released, &ready) }
-        switch word(of: released.dependent).pointee.decide({ $0.heldByOneLessPlainly() }) {
+        let change = word(of: released.dependent).pointee.decide { lifecycle -> Lifecycle.Change in
+            let change = lifecycle.heldByOneLessPlainly()
+            if case .push = change, !ready.admits(released.dependent) { return .needless }
+            return change
+        }
+        switch change {
         case .noted: break
-        case .push: ready.add(released.dependent)
+        case .push:
+            released.dependent._withUnsafeGuaranteedRef { dependent in
+                // It starts soon, and reads its fields and its first edge.
+                cplatform_prefetch_line(released.dependent.toOpaque())
+                dependent.dependents.prefetch()
+            }
+            ready.add(released.dependent)
         case .needless: notifyThoroughly(released, &ready)
         }
     }
@@ -77,6 +88,12 @@ extension Operation {
     static func word(of operation: Unmanaged<Operation>) -> UnsafePointer<Word> {
         assert(isWordInPlace)
         return addressOfWord(of: operation)
+    }
+
+    /// Begins to fetch the word. The memory need not be valid.
+    @inline(__always)
+    static func prefetchWord(of operation: Unmanaged<Operation>) {
+        cplatform_prefetch_line(UnsafeRawPointer(addressOfWord(of: operation)))
     }
 
     @inline(__always)

@@ -20,12 +20,20 @@ struct PinnedOperations {
         self.limit = limit
     }
 
+    /// Whether an operation of this queue may be pinned before the others are pushed. The push to another queue may run code of
+    /// the user, and a worker that needs a pinned operation looks again and again until its push.
+    ///
+    /// - Parameter operation: An operation that waits in a queue, so that its queue is constant.
+    @inline(__always)
+    func admits(_ operation: Unmanaged<Operation>) -> Bool {
+        newest == nil || operation._withUnsafeGuaranteedRef { $0.queue?.toOpaque() } == queue?.toOpaque()
+    }
+
+    /// Adds an operation that the caller has pinned, and that `admits` accepts.
     @inline(__always)
     mutating func add(_ operation: Unmanaged<Operation>) {
         operation._withUnsafeGuaranteedRef { operation in
-            let queue = operation.queue
-            if queue?.toOpaque() != self.queue?.toOpaque() { push() }
-            self.queue = queue
+            if newest == nil { queue = operation.queue }
             operation.next = newest
         }
         if newest == nil { oldest = operation }

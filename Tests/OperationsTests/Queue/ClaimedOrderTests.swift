@@ -85,6 +85,34 @@ import Testing
         #expect(pinned.journal.entries == [1, 0])
     }
 
+    /// Both dependents become ready. The push of the first one calls a host, which lets the queue of the second one run.
+    @Test func `no operation is pinned while the push to another queue calls code of the user`() {
+        let (executor, dependency, journal) = (ManualExecutor(), BlockOperation {}, Journal<Int>())
+        let (first, second) = (BlockOperation { journal.append(0) }, BlockOperation { journal.append(1) })
+        let host = CallingHost {
+            let isPinned = second.word.lifecycle.isPinned
+            #expect(!isPinned)
+            if !isPinned { executor.runUntilIdle() }
+        }
+        let (calling, serial) = (OperationQueue(on: host), executor.makeQueue())
+        first.addDependency(dependency)
+        calling.addOperation(first)
+        calling.workOnce()
+        serial.maxConcurrentOperationCount = 1
+        serial.isSuspended = true
+        serial.addOperation(second)
+        serial.addOperation { journal.append(2) }
+        serial.takeIn()
+        // The schedule finds out that it is not ready any more when a thread looks.
+        second.addDependency(dependency)
+        serial.isSuspended = false
+        dependency.start()
+        #expect(journal.entries == [2])
+        executor.runUntilIdle()
+        calling.workOnce()
+        #expect(journal.entries == [2, 1, 0])
+    }
+
     /// The first operation must not start before the second one any more.
     @Test func `a serial queue continues after a dependency was added to an operation that is asked again`() {
         let asking = Asking(thenReady: false)
@@ -184,6 +212,17 @@ private struct Pinned {
     func look() -> TestThread { TestThread { [executor] in executor.runUntilIdle() } }
 
     func push() { queue.push(first, last: nil) }
+}
+
+/// A host that calls a closure when its queue requests a thread.
+private final class CallingHost: QueueHost {
+    private let atCall: @Sendable () -> Void
+
+    init(atCall: @escaping @Sendable () -> Void) { self.atCall = atCall }
+
+    func call(_ queue: OperationQueue) { atCall() }
+    func choose(among count: Int) -> Int { 0 }
+    func enqueue(_ job: consuming ExecutorJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
 }
 
 private class Numbered: Operation, @unchecked Sendable {
