@@ -24,7 +24,8 @@
  *   Dependency                  the dependency's Lifecycle.finishing, then notifyDependents
  *   notifyDependents            Operation.notifyDependents: DependentStack.close; Edge.dropFromStack and notify for each edge
  *   notify                      Operation.notifyThoroughly: retainedIfAlive, then Lifecycle.released in one swap; with PLAIN
- *                               Lifecycle.heldByOneLessPlainly and PinnedOperations.push
+ *                               Lifecycle.heldByOneLessPlainly and PinnedOperations.push. A plain operation of another queue
+ *                               than the pinned ones goes the first way
  *   depend                      Operation.depend(on:): dependEarly: heldByOneMoreOfFew, AttachmentsReference.push; or the
  *                               section of the lock: sort, add, heldByOneMore, hold; then adopt, reconsiderReadiness
  *   adopt                       Operation.adopt: the phase, DependentStack.push, the bit hasDependents
