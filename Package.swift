@@ -72,17 +72,21 @@ let package = Package(
     ],
     targets: [
         .target(name: "CPlatform"),
-        .target(name: "SchedulerCore", swiftSettings: settings),
-        .target(name: "KeyValueObserving", dependencies: ["CPlatform"], swiftSettings: settings),
+        .target(name: "OperationsPrimitives", swiftSettings: settings),
+        .target(name: "SchedulerCore", dependencies: ["OperationsPrimitives"], swiftSettings: settings),
         .target(
-            name: "Operations", dependencies: ["CPlatform", "KeyValueObserving", "SchedulerCore"],
+            name: "KeyValueObserving", dependencies: ["CPlatform", "OperationsPrimitives"], swiftSettings: settings),
+        .target(
+            name: "Operations",
+            dependencies: ["CPlatform", "KeyValueObserving", "OperationsPrimitives", "SchedulerCore"],
             swiftSettings: settings),
         .target(
             name: "OperationsFoundation", dependencies: ["KeyValueObserving", "Operations"], swiftSettings: settings),
         .target(
             name: "OperationsCombine",
-            dependencies: ["Operations", "SchedulerCore", product("OpenCombine", of: "OpenCombine", with: "Combine")],
-            swiftSettings: settings),
+            dependencies: [
+                "Operations", "OperationsPrimitives", product("OpenCombine", of: "OpenCombine", with: "Combine"),
+            ], swiftSettings: settings),
         .target(
             name: "OperationsObservability",
             dependencies: [
@@ -92,14 +96,18 @@ let package = Package(
                 product("Metrics", of: "swift-metrics", with: "Metrics"),
                 product("Tracing", of: "swift-distributed-tracing", with: "Tracing"),
             ], swiftSettings: settings),
-        .target(name: "OperationsTesting", dependencies: ["Operations", "SchedulerCore"], swiftSettings: settings),
         .target(
-            name: "OperationsTimeline", dependencies: ["KeyValueObserving", "Operations", "SchedulerCore"],
+            name: "OperationsTesting", dependencies: ["Operations", "OperationsPrimitives"], swiftSettings: settings),
+        .target(
+            name: "OperationsTimeline", dependencies: ["KeyValueObserving", "Operations", "OperationsPrimitives"],
             swiftSettings: settings),
         .target(name: "CAllocator", path: "Tests/CAllocator"),
         .target(name: "CTestRun", path: "Tests/CTestRun"),
         .target(
             name: "TestSupport", dependencies: ["CTestRun"], path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "OperationsPrimitivesTests", dependencies: ["OperationsPrimitives", "TestSupport"],
+            swiftSettings: testSettings),
         .testTarget(
             name: "SchedulerCoreTests", dependencies: ["SchedulerCore", "TestSupport"], swiftSettings: testSettings),
         .testTarget(

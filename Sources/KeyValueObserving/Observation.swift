@@ -1,3 +1,4 @@
+import OperationsPrimitives
 import Synchronization
 
 /// A registration of one observer for changes of one property of one object. See the subclasses.
@@ -17,7 +18,7 @@ import Synchronization
         /// A function to call when the object is deallocated. Guarded by the observers' lock.
         @exclusivity(unchecked) var atEnd: (@Sendable () -> Void)?
         /// Changes that wait until the observation has begun, see `beginsHeld`; nil afterwards. Guarded by the observers' lock.
-        @exclusivity(unchecked) var held: FirstInFirstOut<Change>?
+        @exclusivity(unchecked) var held: Ring<Change>?
         /// The nested paths whose changes may change this property. Constant after registration.
         @exclusivity(unchecked) var watches: [PathWatch] = []
         /// The number of calls before a change whose call after the change is not recorded yet. Guarded by the observers' lock.
@@ -30,7 +31,7 @@ import Synchronization
         self.property = property
         optionBits = UInt8(truncatingIfNeeded: options.rawValue)
         if beginsHeld || options.contains(.prior) { extras = Extras() }
-        if beginsHeld { extras?.held = FirstInFirstOut() }
+        if beginsHeld { extras?.held = Ring() }
     }
 
     package final var options: NSKeyValueObservingOptions { NSKeyValueObservingOptions(rawValue: UInt(optionBits)) }

@@ -1,3 +1,4 @@
+import OperationsPrimitives
 import Synchronization
 
 /// The observations of an object, and the changes that are not delivered yet. The state decides but calls no observer.
@@ -55,7 +56,7 @@ import Synchronization
         /// The number of threads between the announcement and the change. The first of them made the calls before the change.
         var announced = 0
         var isNotifying = false
-        var waiting = FirstInFirstOut<Change>()
+        var waiting = Ring<Change>()
         /// The number of changes that have been recorded.
         var noted = 0
         /// The number of threads that read the property for a change that is not announced.

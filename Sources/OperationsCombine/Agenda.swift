@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 import Operations
-import SchedulerCore
+import OperationsPrimitives
 
 // The files without `#if Combine` do not need OpenCombine.
 

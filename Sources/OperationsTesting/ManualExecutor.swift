@@ -1,5 +1,5 @@
 public import Operations
-import SchedulerCore
+import OperationsPrimitives
 
 /// An executor that runs queues and tasks step by step, on the calling thread. Nothing runs by itself.
 ///

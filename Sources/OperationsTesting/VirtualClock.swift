@@ -1,5 +1,5 @@
 import Operations
-import SchedulerCore
+import OperationsPrimitives
 
 /// A clock that advances only when a test moves it.
 ///

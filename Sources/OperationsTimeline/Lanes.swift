@@ -1,4 +1,4 @@
-import SchedulerCore
+import OperationsPrimitives
 
 /// An arrangement of spans in lanes, so that spans of one lane do not overlap. The number of a queue's lanes is the largest
 /// number of operations that ran at the same time.

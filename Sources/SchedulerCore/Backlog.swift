@@ -1,3 +1,5 @@
+import OperationsPrimitives
+
 /// The places of a queue with a capacity, and the waiters for a place, served in order. A plain value.
 public struct Backlog<Waiter> {
     /// The largest number of members. After it was lowered, waiters enter when enough members have left.

@@ -1,3 +1,5 @@
+import OperationsPrimitives
+
 /// A limiter of the number of starts in a period. A plain value. Times are nanoseconds of one clock that never goes back.
 public struct RateLimiter: Sendable {
     public enum Rule: Equatable, Sendable {

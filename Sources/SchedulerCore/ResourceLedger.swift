@@ -1,3 +1,5 @@
+import OperationsPrimitives
+
 /// The resources, the claimants that hold or wait for units, and the claimants that may have units next. A plain value.
 ///
 /// A claimant names all its needs at once, and gets all of them or none. A claimant that holds units never waits for

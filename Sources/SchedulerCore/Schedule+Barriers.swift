@@ -1,3 +1,5 @@
+import OperationsPrimitives
+
 /// Barriers separate a queue's members into segments: the members before a barrier, the barrier, the members after it.
 ///
 /// Only the first segment may start members. When its last member has left, the next segment becomes the first. Its gate,

@@ -1,3 +1,5 @@
+import OperationsPrimitives
+
 /// The ready members of one segment: five lanes, served from the highest. Within a lane the order is by arrival, or the
 /// member that became ready last is first.
 extension Schedule {

@@ -1,3 +1,5 @@
+import OperationsPrimitives
+
 /// The decisions of a queue: the operations that may start, and whether the queue is idle. No threads and no locks.
 ///
 /// Events change the schedule (`add`, `update`, `finish`, `setWidth`, …). `next()` returns the operation to start. The

@@ -1,3 +1,5 @@
+import OperationsPrimitives
+
 /// The waiting members of a full queue that leave in favor of new ones, in order. A plain value.
 ///
 /// A member joins when it begins to wait, and leaves when it starts or ends. A member that is put back joins again with

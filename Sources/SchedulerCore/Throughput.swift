@@ -1,3 +1,5 @@
+import OperationsPrimitives
+
 /// The number of events per second in the last seconds. A plain value. Times are nanoseconds since the beginning.
 ///
 /// Events are counted in whole seconds. The part of the oldest second that lies within the span counts. So a steady rate

@@ -1,3 +1,5 @@
+import OperationsPrimitives
+
 /// The turns of members that share a key: a limited number of members of one key run at a time, and the keys take turns.
 /// A plain value.
 ///

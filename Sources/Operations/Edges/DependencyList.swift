@@ -1,4 +1,5 @@
 import CPlatform
+import OperationsPrimitives
 import SchedulerCore
 
 /// The dependencies of an operation that has attachments, in the order added. Guarded by the lock of the attachments.

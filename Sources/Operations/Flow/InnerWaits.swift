@@ -7,6 +7,7 @@ import Darwin
 #endif
 import CPlatform
 import Dispatch
+import OperationsPrimitives
 import SchedulerCore
 import Synchronization
 

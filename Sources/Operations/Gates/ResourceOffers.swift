@@ -1,3 +1,4 @@
+import OperationsPrimitives
 import SchedulerCore
 
 /// The gated operations of a queue that resources are reserved for, and those that are not ready for their resources. See

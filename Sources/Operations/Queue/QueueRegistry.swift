@@ -1,3 +1,4 @@
+import OperationsPrimitives
 import SchedulerCore
 
 /// The queues of the process, for explanations.

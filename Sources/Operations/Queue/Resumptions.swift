@@ -1,3 +1,4 @@
+import OperationsPrimitives
 import SchedulerCore
 import Synchronization
 

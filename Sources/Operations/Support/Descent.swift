@@ -1,3 +1,4 @@
+import OperationsPrimitives
 import SchedulerCore
 
 /// Steps from an operation to others, any number of levels deep, when each step calls code that makes the next step. Examples

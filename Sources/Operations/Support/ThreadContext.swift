@@ -1,4 +1,5 @@
 import CPlatform
+import OperationsPrimitives
 import SchedulerCore
 
 /// The state of the thread on which the code runs. Only that thread accesses it.

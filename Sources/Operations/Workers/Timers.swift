@@ -1,3 +1,4 @@
+import OperationsPrimitives
 import SchedulerCore
 
 /// All timers that have not ended. Any thread starts and cancels timers, and the monitor alone waits for them.

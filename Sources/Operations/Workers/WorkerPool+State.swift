@@ -1,3 +1,4 @@
+import OperationsPrimitives
 import SchedulerCore
 
 // The pool's decisions. Each runs under the pool's lock and accesses no other state.

@@ -1,4 +1,4 @@
-import SchedulerCore
+import OperationsPrimitives
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import SchedulerCore
+@testable import OperationsPrimitives
 
 @Suite struct KeyedListTests {
     /// Addresses of records of 48 bytes, as the allocator returns them.
