@@ -26,7 +26,8 @@ struct start {
     char *const *arguments;
     char *const *environment;
     const char *directory;
-    int input, output;
+    int input, output, errors;
+    enum cprocess_place place;
     int error;
 };
 
@@ -78,8 +79,11 @@ static int run_child(void *argument) {
     // An exec restores handled signals to their default actions, but it keeps ignored signals ignored.
     action.sa_handler = SIG_DFL;
     for (int index = 0; index < changed_count; index++) sigaction(changed_signals[index], &action, NULL);
-    if (setsid() >= 0 && dup2(start->input, STDIN_FILENO) >= 0 && dup2(start->output, STDOUT_FILENO) >= 0 &&
-        dup2(start->output, STDERR_FILENO) >= 0 && !chdir(start->directory) && !sigprocmask(SIG_SETMASK, &none, NULL))
+    int is_placed = start->place == cprocess_own_session ? setsid() >= 0 : !setpgid(0, 0);
+    // SIGTTOU is blocked here, so a group that is not in the foreground yet may call this.
+    if (is_placed && start->place == cprocess_foreground) is_placed = !tcsetpgrp(start->input, getpid());
+    if (is_placed && dup2(start->input, STDIN_FILENO) >= 0 && dup2(start->output, STDOUT_FILENO) >= 0 &&
+        dup2(start->errors, STDERR_FILENO) >= 0 && !chdir(start->directory) && !sigprocmask(SIG_SETMASK, &none, NULL))
         start->error = execute(start);
     else
         start->error = errno;
@@ -88,10 +92,10 @@ static int run_child(void *argument) {
 
 int cprocess_spawn(
     pid_t *identifier, int *descriptor, const char *program, char *const *arguments, char *const *environment,
-    const char *directory, int input, int output) {
+    const char *directory, int input, int output, int errors, enum cprocess_place place) {
     // The stack is part of this frame. The child has executed its program or has ended when `clone` returns.
     _Alignas(16) char stack[16 * 1024];
-    struct start start = {program, arguments, environment, directory, input, output, 0};
+    struct start start = {program, arguments, environment, directory, input, output, errors, place, 0};
     pthread_once(&changed_once, find_changed_signals);
     sigset_t all, mask;
     sigfillset(&all);
@@ -120,6 +124,16 @@ int cprocess_ended(pid_t identifier, int *status) {
     if (!info.si_pid) return 0;
     *status = info.si_status;
     return info.si_code == CLD_EXITED ? 1 : 2;
+}
+
+int cprocess_await_stop(pid_t identifier) {
+    siginfo_t info;
+    info.si_pid = 0;
+    int result;
+    do {
+        result = waitid(P_PID, (id_t)identifier, &info, WSTOPPED);
+    } while (result && errno == EINTR);
+    return result ? -1 : info.si_status;
 }
 
 int cprocess_reap(pid_t identifier, int *status) {
@@ -154,6 +168,34 @@ int cprocess_signal(int descriptor, int signal) { return (int)syscall(424, descr
 int cprocess_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
 
 int cprocess_output_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int cprocess_inherited_pipe(int ends[2]) { return pipe(ends); }
+
+pid_t cprocess_guard(int control, int tokens) {
+    sigset_t all, mask;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &mask);
+    pid_t identifier = fork();
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    if (identifier) return identifier;
+    // Only functions that are safe in a signal handler from here on. The signals stay blocked: a terminal's Ctrl-C must not end
+    // this process before opq.
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    setsid();
+    dup2(control, 0);
+    dup2(tokens, 1);
+    if (syscall(436, 2U, ~0U, 0U))
+        for (int descriptor = 2; descriptor < 65536; descriptor++) close(descriptor);
+    // The number of tokens of each byte.
+    unsigned held[256] = {0};
+    unsigned char change[2];
+    for (ssize_t count; (count = read(0, change, 2)) == 2 || (count < 0 && errno == EINTR);)
+        if (count == 2) held[change[1]] += change[0] == '+' ? 1 : -1;
+    for (int byte = 0; byte < 256; byte++)
+        for (unsigned char token = (unsigned char)byte; held[byte] > 0 && held[byte] < 1u << 20; held[byte]--)
+            if (write(1, &token, 1) < 0) _exit(1);
+    _exit(0);
+}
 
 int cprocess_available(int descriptor) {
     int count = 0;

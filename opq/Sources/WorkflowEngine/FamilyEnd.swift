@@ -9,8 +9,13 @@ import Synchronization
 final class FamilyEnd: Operation, @unchecked Sendable {
     // Sendable: an atomic.
     private let unfinishedMembers: Atomic<Int>
+    private let whenEnded: (@Sendable () -> Void)?
 
-    init(memberCount: Int) {
+    /// Creates the end of a family.
+    ///
+    /// - Parameter whenEnded: Called on the thread of the last member.
+    init(memberCount: Int, whenEnded: (@Sendable () -> Void)? = nil) {
+        self.whenEnded = whenEnded
         unfinishedMembers = Atomic(memberCount)
         super.init()
     }
@@ -25,5 +30,6 @@ final class FamilyEnd: Operation, @unchecked Sendable {
         guard unfinishedMembers.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
         willChangeValue(forKey: "isFinished")
         didChangeValue(forKey: "isFinished")
+        whenEnded?()
     }
 }

@@ -32,6 +32,10 @@ public enum Outcome: Equatable, Sendable {
         case missingOutput(String)
         /// The command succeeded, but a line of its depfile is not in make's syntax.
         case badDepfile(String, line: Int)
+        /// The command succeeded, but its output cannot be the value of a variable, for the given reason.
+        case badCapture(String)
+        /// The items of a family could not be found during the run, for the given reason.
+        case noItems(String)
         /// The command ran longer than its time limit.
         case timedOut(Duration)
     }
@@ -70,6 +74,8 @@ public struct Conclusion: Equatable, Sendable {
 public struct RunResult: Equatable, Sendable {
     /// The results of the operations, in the order of the plan.
     public let conclusions: [Conclusion]
+    /// The operations of these results.
+    public var operations: [PlannedOperation] = []
     /// The reason why the journal lacks entries of the run. `nil` if it has all.
     public let recordFailure: String?
     /// The time from the start of the run to its end.

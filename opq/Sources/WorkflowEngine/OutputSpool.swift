@@ -7,7 +7,7 @@ import SystemPackage
 /// A short output stays in memory. Beyond ``memoryLimit``, this process writes the output to a temporary file that has no
 /// name in its directory. The command itself writes to a pipe. With a file, `> /dev/stderr` in the command would discard the
 /// earlier output, and the limit of file sizes would apply to output.
-public final class OutputSpool: Sendable {
+public final class OutputSpool: OutputSink {
     /// The number of bytes that are kept in memory before a file holds the output.
     static let memoryLimit = 64 * 1024
     /// The number of bytes that are kept in memory if no file can hold them because of the limit of file sizes.
@@ -23,6 +23,9 @@ public final class OutputSpool: Sendable {
         var isFileFull = false
         /// The filter that masks secrets. `nil` if there are none.
         var filter: SecretFilter?
+        /// A function that is called when there is new output, until ``takeNews()`` is called.
+        var grows: (@Sendable () -> Void)?
+        var hasNews = false
     }
 
     private let directory: SpoolDirectory
@@ -43,12 +46,23 @@ public final class OutputSpool: Sendable {
 
     /// Adds output. Only one thread adds, and no thread adds after the end of the command.
     func append(_ bytes: UnsafeRawBufferPointer) {
-        state.withLock { state in
-            guard !state.isLost else { return }
-            guard state.filter != nil else { return add(bytes, to: &state) }
+        let grows = state.withLock { state in
+            if state.isLost { return (@Sendable () -> Void)?.none }
+            if state.filter == nil { add(bytes, to: &state) }
             state.filter?.pass(bytes).withUnsafeBytes { add($0, to: &state) }
+            guard let grows = state.grows, !state.hasNews else { return nil }
+            state.hasNews = true
+            return grows
         }
+        grows?()
     }
+
+    /// Sets the function that is called when there is new output. One call stands for all output until ``takeNews()``, so a
+    /// slow reader delays no command and needs no memory.
+    func notifyGrowth(by function: @escaping @Sendable () -> Void) { state.withLock { $0.grows = function } }
+
+    /// Has the next output call the function again. The caller reads the output after this call.
+    func takeNews() { state.withLock { $0.hasNews = false } }
 
     /// Adds the bytes that a filter holds back. No output follows.
     func finish() {
@@ -86,8 +100,8 @@ public final class OutputSpool: Sendable {
         return tail
     }
 
-    private func read(from start: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        // The command has ended, so the state does not change meanwhile.
+    /// Passes the present output from an offset to `body`. The command may still write: bytes never change.
+    func read(from start: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let (file, fileCount, memory) = state.withLock { ($0.file, $0.fileCount, $0.memory) }
         if let file, start < fileCount {
             var offset = start
@@ -157,16 +171,25 @@ final class SpoolDirectory: Sendable {
     let path: String
     private let takesNameless = Atomic(true)
     /// The filter of all spools that masks secrets.
-    private let filter: SecretFilter?
+    private let filter: Mutex<SecretFilter?>
 
     /// Creates a directory object for `path`, or for the default path if `path` is `nil`.
     init(path: String? = nil, filter: SecretFilter? = nil) {
-        self.filter = filter
+        self.filter = Mutex(filter)
         self.path = path ?? getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     }
 
     /// Returns an empty spool.
-    func makeSpool() -> OutputSpool { OutputSpool(in: self, filter) }
+    func makeSpool() -> OutputSpool { OutputSpool(in: self, filter.withLock(\.self)) }
+
+    /// Masks a value in all spools that are made from now on, also if only a line of the value is printed.
+    func mask(_ value: String) {
+        let lines = value.split(separator: "\n").map(String.init).filter { $0.utf8.count >= 4 }
+        filter.withLock { $0 = SecretFilter([value] + lines, and: $0) }
+    }
+
+    /// Whether a text has a secret.
+    func isSecret(_ text: String) -> Bool { filter.withLock { $0.map { $0.masked(text) != text } ?? false } }
 
     /// Opens an empty file for writing and reading.
     ///

@@ -13,6 +13,12 @@ public enum RunEvent: Sendable {
     case explained(PlannedOperation, String)
     /// A command failed and will run again.
     case retrying(PlannedOperation, String)
+    /// A running command has written output. Such events come only if the options of the run ask for them.
+    case output(PlannedOperation, OutputSpool)
+    /// The items of a family are known now. The operations with the items will run.
+    case expanded(PlannedOperation, into: [PlannedOperation])
+    /// All operations of an expanded family have ended.
+    case familyEnded(PlannedOperation)
 }
 
 /// The reaction of a run to the failure of an operation. The raw values are the names on the command line.
@@ -47,7 +53,7 @@ final class RunLedger: Sendable {
     }
 
     private let state: Mutex<State>
-    private let events = OperationQueue()
+    private let events: OperationQueue
     private let handler: @Sendable (RunEvent) -> Bool
     private let stopPolicy: StopPolicy
     private let reportsStarts: Bool
@@ -70,6 +76,7 @@ final class RunLedger: Sendable {
         handler: @escaping @Sendable (RunEvent) -> Bool
     ) {
         state = Mutex(State(conclusions: Array(repeating: nil, count: operationCount)))
+        events = OperationQueue()
         events.maxConcurrentOperationCount = 1
         // A thread that works for queues of different names changes its name each time, by a system call.
         events.name = QueueDescription.defaultName
@@ -78,6 +85,21 @@ final class RunLedger: Sendable {
         self.reportsSkips = reportsSkips
         self.handler = handler
     }
+
+    /// Creates the ledger of the members of a family that were found during the run. Its events are those of the run.
+    init(ofFamilyIn run: RunLedger, operationCount: Int) {
+        state = Mutex(State(conclusions: Array(repeating: nil, count: operationCount)))
+        (events, handler, stopPolicy) = (run.events, run.handler, run.stopPolicy)
+        (reportsStarts, reportsSkips) = (run.reportsStarts, run.reportsSkips)
+        cancelRun { run.cancelRun() }
+        stopRun { run.stopRun() }
+    }
+
+    /// Records the result of a family whose members have ended, without an event.
+    func settle(_ conclusion: Conclusion, at index: Int) { state.withLock { $0.conclusions[index] = conclusion } }
+
+    /// The results of the operations that have ended so far.
+    var conclusions: [Conclusion?] { state.withLock(\.conclusions) }
 
     /// Sets the action that cancels the run.
     func cancelRun(by action: @escaping @Sendable () -> Void) {
@@ -143,7 +165,7 @@ final class RunLedger: Sendable {
     ) {
         state.withLock { $0.conclusions[index] = conclusion }
         if case .failed = conclusion.outcome, !conclusion.isTolerated, stopPolicy != .never {
-            stop.withLock { $0.take() }?()
+            stopRun()
         }
         let journal = journal.withLock(\.self)
         let isShown =
@@ -172,6 +194,8 @@ final class RunLedger: Sendable {
             zip(operations, state.conclusions).map { $1 ?? Conclusion(name: $0.name, outcome: .cancelled) }
         }
     }
+
+    private func stopRun() { stop.withLock { $0.take() }?() }
 
     private func notify(_ event: RunEvent) {
         if !handler(event) { cancelRun() }

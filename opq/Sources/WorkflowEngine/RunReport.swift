@@ -34,6 +34,11 @@ public struct RunReport: Sendable {
         return coloured("\(mark("›", ">")) \(operation.name.visible)  \(operation.command.visibleLines)", .dim)
     }
 
+    /// Returns the line for an operation that gets the terminal. `nil` if the report contains no such line.
+    public func line(forTerminalOf operation: PlannedOperation) -> String? {
+        detail == .normal ? coloured("\(mark("›", ">")) \(operation.name.visible)", .dim) : line(forStartOf: operation)
+    }
+
     /// Returns the line for an operation that ended. `nil` if the report contains no such line.
     public func line(for conclusion: Conclusion) -> String? {
         let name = conclusion.name.visible
@@ -131,6 +136,7 @@ public struct RunReport: Sendable {
         case .unknown(let reason): reason
         case .missingOutput(let path): "the output '\(path)' is missing"
         case .badDepfile(let path, let line): "line \(line) of the depfile '\(path)' has no colon"
+        case .badCapture(let reason), .noItems(let reason): reason
         case .timedOut(let limit): "timed out after \(limit.seconds)"
         case .outputLost(let end, let directory):
             "\(text(of: end)), but output may be lost: no space was left in '\(directory)'"

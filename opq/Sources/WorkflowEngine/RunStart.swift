@@ -19,6 +19,8 @@ struct RunStart {
     let requirement: OperationRequirement?
     /// The number of commands that may run at the same time. No queue needs a higher limit.
     let commands: Int
+    /// Notes for the user.
+    let notes: [String]
 
     /// Acquires the resources that a run of the plan needs.
     ///
@@ -29,12 +31,20 @@ struct RunStart {
             return overflows ? .max : total
         }
         // The plan's operation count limits the number of commands, so the process's own limits need not be raised further.
-        let most = min(total, plan.operations.count)
+        let most = plan.growsDuringRun ? total : min(total, plan.operations.count)
         let limits = plan.queues.map { $0.concurrency(jobs: options.jobs) }
         let secrets = Secrets(of: plan) { name in getenv(name).map { String(cString: $0) } }
         spools = SpoolDirectory(filter: secrets.filter)
         var isLimited = false
-        commands = try options.commands ?? Self.commands(atMost: most, limits: limits, isLimited: &isLimited)
+        let makeFlags = getenv("MAKEFLAGS").map { String(cString: $0) } ?? ""
+        let jobserver = try Self.jobserver(of: plan, options, makeFlags: makeFlags)
+        let possible = try options.commands ?? Self.commands(atMost: most, limits: limits, isLimited: &isLimited)
+        // As make does for a recipe that it does not take for a make.
+        commands = jobserver.isClosed ? 1 : possible
+        notes =
+            jobserver.isClosed
+            ? ["make has closed its jobserver, so one command runs at a time; begin the recipe with '+', or use --jobs"]
+            : []
         let pool = ResourcePool(["commands": commands])
         requirement = most > commands ? .units(1, of: "commands", in: pool) : nil
         do {
@@ -43,6 +53,7 @@ struct RunStart {
                 // Without a limit of processes and threads, the check would only cost time.
                 if isLimited { try Self.checkThreads() }
                 try spools.makeFile().close()
+                if let server = jobserver.server { watch.use(server) }
             } catch {
                 watch.send(.stop)
                 throw error
@@ -51,6 +62,28 @@ struct RunStart {
             throw RunFailure(description: shortage.text)
         } catch let failure as StartFailure {
             throw RunFailure(description: failure.text)
+        }
+    }
+
+    /// Returns the jobserver of the make that runs this process, or an own one if the workflow offers one to its commands.
+    ///
+    /// - Throws: `RunFailure` if there is no descriptor for it.
+    private static func jobserver(
+        of plan: WorkflowPlan, _ options: RunOptions, makeFlags: String
+    ) throws(RunFailure) -> (server: Jobserver?, isClosed: Bool) {
+        // The jobs of a cluster are no load for this machine.
+        guard options.place == .local else { return (nil, false) }
+        let address = JobserverAddress(makeFlags: makeFlags)
+        do {
+            // A number of jobs on the command line counts more, as in make.
+            if let address, options.jobs == nil { return (try Jobserver(address), false) }
+            guard address == nil, plan.settings.offersJobserver else { return (nil, false) }
+            let jobs = QueueDescription(name: QueueDescription.defaultName).concurrency(jobs: options.jobs)
+            return (try Jobserver(jobs: jobs, flags: makeFlags), false)
+        } catch is Jobserver.Closed {
+            return (nil, true)
+        } catch {
+            throw RunFailure(description: (error as? Shortage)?.text ?? "\(error)")
         }
     }
 

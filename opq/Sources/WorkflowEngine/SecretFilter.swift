@@ -11,8 +11,10 @@ struct SecretFilter: Sendable {
     private var held: [UInt8] = []
 
     /// Creates a filter. `nil` if all values are empty.
-    init?(_ values: some Sequence<String>) {
-        let secrets = Set(values.map(\.fileNameBytes).filter { !$0.isEmpty })
+    ///
+    /// - Parameter other: A filter whose values the new one has too.
+    init?(_ values: some Sequence<String>, and other: SecretFilter? = nil) {
+        let secrets = Set(values.map(\.fileNameBytes).filter { !$0.isEmpty } + (other?.secrets ?? []))
         guard !secrets.isEmpty else { return nil }
         self.secrets = secrets.sorted { ($1.count, $0.first ?? 0) < ($0.count, $1.first ?? 0) }
     }

@@ -3,6 +3,7 @@ import Dispatch
 import Glibc
 import Operations
 public import OperationsTimeline
+import Synchronization
 
 /// The place in which the commands of a run are executed. The raw values are the names on the command line.
 public enum RunPlace: String, CaseIterable, Sendable {
@@ -44,6 +45,10 @@ public struct RunOptions: Sendable {
     public var resumes = false
     /// Whether the handler of the run receives the reasons why operations run.
     public var explains = false
+    /// Whether the handler of the run receives the output of running commands.
+    public var streams = false
+    /// The terminal for the operations that use it. By default, the standard streams of this process.
+    public var terminal = TerminalHandover()
 
     /// Creates options for a run.
     public init(jobs: Int? = nil, stopPolicy: StopPolicy = .never) {
@@ -77,11 +82,16 @@ public final class WorkflowRun: Sendable {
     private let operations: [CommandOperation]
     private let shell: CommandShell
     private let slurm: SlurmRun?
+    /// Notes for the user about the resources of the run.
+    public let notes: [String]
     private var watch: ProcessWatch { shell.watch }
 
     /// Records the operations of the run in `trace`. Call this method before ``run()``.
     public func record(in trace: OperationTimeline) {
-        for (operation, planned) in zip(operations, plan.operations) { trace.record(operation, asIn: planned.queue) }
+        shell.host.trace.withLock { $0 = trace }
+        for (operation, planned) in zip(operations, plan.operations) where planned.growth == nil {
+            trace.record(operation, asIn: planned.queue)
+        }
     }
 
     /// Prepares a run. No command starts before ``run()``.
@@ -97,11 +107,14 @@ public final class WorkflowRun: Sendable {
         self.ledger = ledger
         var options = options
         let isLocal = options.place == .local
-        let resources = try RunResources(plan, on: options.place)
         // The commands of a cluster are no processes of this machine.
         if !isLocal { options.commands = .max }
         let start = try RunStart(plan, options: options)
+        notes = start.notes
+        let watch = start.watch
+        let resources: RunResources
         do throws(RunFailure) {
+            resources = try RunResources(plan, on: options.place) { watch.send(.wait(watch.makeToken(), $0, $1)) }
             let note = options.note ?? { _ in }
             if isLocal, let store = options.store { try SlurmLeft.clear(store, start.watch, note) }
             slurm =
@@ -112,28 +125,26 @@ public final class WorkflowRun: Sendable {
             throw error
         }
         if let slurm { options.jobs = options.jobs ?? slurm.jobs }
-        queues = Dictionary(
+        var queues = Dictionary(
             uniqueKeysWithValues: plan.queues.map { queue in
                 // A queue may have as many threads as operations, and a thread counts as a process.
                 let limit = min(queue.concurrency(jobs: options.jobs), start.commands)
                 return (queue.name, OperationQueue(queue, limit: limit))
             })
+        if plan.growsDuringRun {
+            queues[RunHost.familyQueue] = OperationQueue(QueueDescription(name: "opq-families"), limit: .max)
+        }
+        self.queues = queues
+        let host = RunHost(queues: queues, resources: resources, requirement: start.requirement)
         let journal = RunJournal(of: plan, in: options.store, isForced: options.isForced, resumes: options.resumes)
         ledger.record(in: journal)
         journal.begin(file: Digest(of: options.fileBytes), options.choice)
         let shell = CommandShell(
-            plan: plan, ledger: ledger, watch: start.watch, executor: slurm?.executor ?? start.watch,
-            spools: start.spools,
-            journal: journal,
-            explains: options.explains)
+            plan, options, start, slurm?.executor ?? start.watch, host, rates: resources.rates, ledger: ledger,
+            journal: journal)
         self.shell = shell
         operations = plan.operations.indices.map { CommandOperation($0, shell: shell) }
-        if let requirement = start.requirement {
-            for operation in operations { operation.addRequirement(requirement) }
-        }
-        for operation in operations {
-            for requirement in resources.requirements(of: operation.planned) { operation.addRequirement(requirement) }
-        }
+        for operation in operations { host.prepare(operation) }
         ledger.cancelRun(by: { [weak self] in self?.cancel() })
         ledger.stopRun(by: { [weak self, endsCommands = options.stopPolicy == .now] in
             self?.stop(endsCommands: endsCommands)
@@ -153,11 +164,17 @@ public final class WorkflowRun: Sendable {
         for queue in queues.values { queue.isSuspended = false }
         for queue in queues.values { queue.waitUntilAllOperationsAreFinished() }
         waitForWatch { .awaitOrphans($0) }
-        let conclusions = ledger.allConclusions(of: plan.operations)
-        let failure = shell.journal?.end(isInterrupted: conclusions.contains { $0.outcome == .cancelled })
+        var results = Array(zip(plan.operations, ledger.allConclusions(of: plan.operations)))
+        if plan.growsDuringRun {
+            results = zip(operations, results).flatMap { operation, result in
+                operation.family.map { Array(zip($0.plan.operations, $0.conclusions)) } ?? [result]
+            }
+        }
+        let conclusions = results.map(\.1)
+        let failure = shell.journal.end(isInterrupted: conclusions.contains { $0.outcome == .cancelled })
         slurm?.finish()
         return RunResult(
-            conclusions: conclusions, recordFailure: failure ?? nil, wallTime: clock.now - start,
+            conclusions: conclusions, operations: results.map(\.0), recordFailure: failure, wallTime: clock.now - start,
             processorTime: .processorTimeOfChildren - processorTime)
     }
 
@@ -231,9 +248,7 @@ public final class WorkflowRun: Sendable {
             for index in barriers.gathered[index] ?? [] { operation.addDependency(operations[index]) }
             if let barrier = barriers.ahead[index] { operation.addDependency(operations[barrier]) }
         }
-        for (operation, planned) in zip(operations, plan.operations) {
-            queues[planned.queue]?.addOperation(operation)
-        }
+        for operation in operations { shell.host.add(operation) }
     }
 }
 

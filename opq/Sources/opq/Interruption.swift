@@ -8,6 +8,7 @@ import WorkflowEngine
 /// and no full pipe delays the handling of a signal.
 final class Interruption: Sendable {
     private let run: WorkflowRun
+    private let terminal: TerminalHandover
     /// A function that announces the cancellation. The thread of the signals calls it, so it must not block.
     private let announce: @Sendable () -> Void
     /// A function that draws the terminal again. The argument is whether this process was continued after a stop.
@@ -41,10 +42,10 @@ final class Interruption: Sendable {
     ///
     /// - Throws: `RunFailure` if the system can start no thread.
     init(
-        of run: WorkflowRun, announce: @escaping @Sendable () -> Void,
+        of run: WorkflowRun, terminal: TerminalHandover, announce: @escaping @Sendable () -> Void,
         redraw: @escaping @Sendable (_ isContinued: Bool) -> Void
     ) throws {
-        self.run = run
+        (self.run, self.terminal) = (run, terminal)
         self.announce = announce
         self.redraw = redraw
         guard startThread(named: "opq-signals", { self.wait() }) else { throw RunFailure.noThread }
@@ -57,6 +58,8 @@ final class Interruption: Sendable {
             var signal: Int32 = 0
             guard sigwait(&set, &signal) == 0 else { continue }
             if Self.terminalSignals.contains(signal) {
+                // A shell has brought this process to the foreground without a stop before.
+                if signal == SIGCONT { terminal.giveAgain() }
                 redraw(signal == SIGCONT)
                 continue
             }
@@ -77,11 +80,14 @@ final class Interruption: Sendable {
     /// Stops the commands and this process until it is continued.
     private func stop() {
         run.pause()
+        terminal.suspend()
         // The system's default action decides whether a shell can continue this process.
         takeDefault(of: SIGTSTP)
         Interruption.block()
+        terminal.giveAgain()
         redraw(true)
         run.resume()
+        terminal.resumed()
     }
 }
 

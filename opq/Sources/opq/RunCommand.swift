@@ -6,6 +6,7 @@ import Foundation
 #endif
 import Glibc
 import OperationsTimeline
+import SystemPackage
 import WorkflowEngine
 
 /// A command that runs a workflow file.
@@ -78,6 +79,9 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Print each event as a line of JSON, in place of the report.")
     var json = false
 
+    @Flag(help: "Print the output of commands while they run, each line with the name of the operation.")
+    var stream = false
+
     @Flag(help: "Run the operations that failed in the last run, and everything after them.")
     var failed = false
 
@@ -87,6 +91,7 @@ struct RunCommand: ParsableCommand {
             throw ValidationError("\(option) would overwrite a workflow: '\(path)' must not end in .yml or .yaml.")
         }
         if json, quiet || verbose { throw ValidationError("--json excludes --quiet and --verbose.") }
+        if quiet, stream { throw ValidationError("--quiet and --stream exclude each other.") }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
         if keepRuns.value < 1 { throw ValidationError("--keep-runs must be 1 or more, found \(keepRuns.value).") }
         if let jobs, jobs.value < 1 { throw ValidationError("--jobs must be 1 or more, found \(jobs.value).") }
@@ -206,7 +211,8 @@ struct RunCommand: ParsableCommand {
         let isASCII = LocaleCharacters.isASCII { name in getenv(name).map { String(cString: $0) } }
         let printer = RunPrinter(
             report: RunReport(detail: detail, isColoured: isColoured, isASCII: isASCII, name: plan.name),
-            fold: isTerminal && detail == .normal ? SuccessFold(of: plan) : nil, secrets: secrets)
+            fold: isTerminal && detail == .normal ? SuccessFold(of: plan) : nil, secrets: secrets, isJSON: json,
+            streamsOutput: stream)
         // Without this, `SIGPIPE` would end opq when a reader such as `head` exits, and the commands would continue to run.
         signal(SIGPIPE, SIG_IGN)
         // If `SIGCHLD` is inherited as ignored, the system discards the exit statuses of commands.
@@ -234,7 +240,9 @@ struct RunCommand: ParsableCommand {
         let isDrawn = isTerminal && detail != .quiet
         options.reportsStarts = detail == .verbose || isDrawn || json
         options.reportsSkips = !quiet
-        options.adoptsOrphans = true
+        (options.adoptsOrphans, options.streams) = (true, stream)
+        let terminal = handover(printer)
+        options.terminal = terminal
         var display: Display?
         if isDrawn {
             let progress = RunProgress(of: plan, jobs: jobs?.value, durations: store?.durations(of: plan) ?? [])
@@ -243,14 +251,15 @@ struct RunCommand: ParsableCommand {
         let run: WorkflowRun
         let interruption: Interruption
         do {
-            run = try WorkflowRun(plan, options: options) { [display, json] event in
+            run = try WorkflowRun(plan, options: options) { [display] event in
                 outputs.note(event)
-                let isPrinted = json ? printer.print(JSONEvents.line(for: event)) : printer.print(event)
+                let isPrinted = printer.print(event)
                 display?.note(event)
                 return isPrinted
             }
+            for text in run.notes { note(text) }
             interruption = try Interruption(
-                of: run, announce: { printer.announceCancellation() },
+                of: run, terminal: terminal, announce: { printer.announceCancellation() },
                 redraw: { [display] isContinued in
                     if isContinued { display?.continued() } else { display?.changed() }
                 })
@@ -261,11 +270,11 @@ struct RunCommand: ParsableCommand {
             files.junit?.abandon()
             throw failure("cannot run: \(error)")
         }
-        let recording = OperationTimeline(limit: plan.operations.count)
+        let recording = OperationTimeline(limit: plan.growsDuringRun ? 1_000_000 : plan.operations.count)
         if files.trace != nil || files.report != nil { run.record(in: recording) }
         let result = run.run()
         display?.end()
-        let commands = plan.operations.map(\.command)
+        let commands = result.operations.map(\.command)
         var last = printer.report.failures(of: result, commands: commands, outputs: outputs.byName)
         last += [printer.report.summary(of: result)].compactMap(\.self)
         if json { last = [JSONEvents.line(for: result)] }
@@ -280,7 +289,12 @@ struct RunCommand: ParsableCommand {
             write(files.junit) {
                 Data(JUnitReport.text(of: result, title: title, outputs: outputs.byName).utf8)
             },
-            write(files.report) { Data(recording.htmlTimeline(title: title, outputs: outputs.byName).utf8) },
+            write(files.report) {
+                let facts = RunFacts(of: plan, result.operations, recording.spans, jobs: jobs?.value)
+                let timeline = recording.htmlTimeline(title: title, outputs: outputs.byName)
+                return Data(
+                    ReportPage.text(timeline: timeline, facts, result, outputs: outputs.byName, secrets: secrets).utf8)
+            },
         ]
         // A reader that closes a pipe, as `head` does, is not an error.
         if let error = printer.failure, error != EPIPE {
@@ -290,6 +304,23 @@ struct RunCommand: ParsableCommand {
         let isComplete = isPrinted && printer.failure == nil
         if !isComplete || !result.conclusions.allSatisfy({ $0.isFine }) { throw ExitCode.failure }
         if isRecorded.contains(false) { throw ExitCode.badInput }
+    }
+
+    /// Returns the terminal for operations that use it.
+    private func handover(_ printer: RunPrinter) -> TerminalHandover {
+        // The standard input of opq is the workflow then.
+        let own = workflow.hasFolder ? -1 : open("/dev/tty", O_RDWR | O_CLOEXEC)
+        return TerminalHandover(
+            input: own >= 0 ? FileDescriptor(rawValue: own) : .standardInput,
+            // The lines of JSON have standard output for themselves.
+            output: json ? .standardError : .standardOutput,
+            willBegin: { printer.beginTerminal($0) }, didEnd: { printer.endTerminal() },
+            interrupted: { kill(getpid(), $0) },
+            stopped: {
+                guard !isIgnored(SIGTSTP) else { return false }
+                kill(getpid(), SIGTSTP)
+                return true
+            })
     }
 
     /// Writes a file, if the user named one. Prints the reason of a failure.

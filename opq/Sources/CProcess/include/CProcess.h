@@ -15,22 +15,37 @@
 #define _Nullable
 #endif
 
-/// Starts a program as the leader of a new session in `directory`. A program without a slash is searched in the `PATH` of
-/// `environment`. Its standard input is `input`. Its standard output and standard error are `output`. All signals have their
-/// default actions and are not blocked. This process must not change its own actions after the first call.
+/// The session and the process group of a new process, which leads its group in any case.
+enum cprocess_place {
+    /// The process leads a new session, which has no terminal.
+    cprocess_own_session,
+    /// The process is in the session of its parent.
+    cprocess_same_session,
+    /// The process is in the session of its parent, and its group is in the foreground of the terminal `input`.
+    cprocess_foreground,
+};
+
+/// Starts a program in `directory`. A program without a slash is searched in the `PATH` of `environment`. Its standard input,
+/// standard output and standard error are `input`, `output` and `errors`. All signals have their default actions and are not
+/// blocked. This process must not change its own actions after the first call.
 ///
 /// `descriptor` receives a descriptor that becomes readable when the process ends, and that is closed on `exec`. The value is
 /// -1 if the system provides none. Returns 0 or an error number. The same number may come from the change of directory or
 /// from the start of the program.
 int cprocess_spawn(
     pid_t *identifier, int *descriptor, const char *program, char *const _Nullable *_Nonnull arguments,
-    char *const _Nullable *_Nonnull environment, const char *directory, int input, int output);
+    char *const _Nullable *_Nonnull environment, const char *directory, int input, int output, int errors,
+    enum cprocess_place place);
 
 /// Returns 0 if a child process still runs, 1 if it exited with `status`, and 2 if the signal `status` ended it. Returns -1
 /// and sets `errno` on an error.
 ///
 /// The child stays a zombie, so the system does not reuse its identifier or that of its group.
 int cprocess_ended(pid_t identifier, int *status);
+
+/// Waits until a child process is stopped, and returns the number of the signal. Returns -1 when the child has ended, which the
+/// call does not reap.
+int cprocess_await_stop(pid_t identifier);
 
 /// Reaps a child process that has ended. Returns the same values as `cprocess_ended`.
 int cprocess_reap(pid_t identifier, int *status);
@@ -56,6 +71,16 @@ int cprocess_pipe(int ends[_Nonnull 2]);
 
 /// Creates a blocking pipe whose ends are closed on `exec`. Returns 0, or -1 and sets `errno`.
 int cprocess_output_pipe(int ends[_Nonnull 2]);
+
+/// Creates a blocking pipe whose ends stay open on `exec`. Returns 0, or -1 and sets `errno`.
+int cprocess_inherited_pipe(int ends[_Nonnull 2]);
+
+/// Starts a process that gives back the tokens of a jobserver that this process holds at its end, also after SIGKILL.
+///
+/// `control` is the reading end of a pipe. This process writes `+` and the byte of a token to the other end when it takes the
+/// token, and `-` and the byte before it gives the token back. `tokens` is the writing end of the jobserver. Returns the
+/// identifier of the process, or -1 and sets `errno`.
+pid_t cprocess_guard(int control, int tokens);
 
 /// Returns the number of bytes that can be read from a pipe now.
 int cprocess_available(int descriptor);

@@ -47,13 +47,23 @@ public struct RunProgress: Sendable {
             states[index] = .running(since: now)
             running.append(index)
         case .ended(let conclusion, _):
+            if case .failed = conclusion.outcome, !conclusion.isTolerated { failedCount += 1 }
             guard let index = indices[conclusion.name], states[index] != .ended else { return }
             if case .running = states[index] { running.removeAll { $0 == index } }
             states[index] = .ended
             endedCount += 1
-            if case .failed = conclusion.outcome, !conclusion.isTolerated { failedCount += 1 }
             timeLeft.note(conclusion.duration, of: index)
-        case .short, .explained, .retrying: break
+        case .expanded(let family, _):
+            guard let index = indices[family.name], states[index] == .waiting else { return }
+            states[index] = .running(since: now)
+            running.append(index)
+        case .familyEnded(let family):
+            guard let index = indices[family.name], case .running(let start) = states[index] else { return }
+            running.removeAll { $0 == index }
+            states[index] = .ended
+            endedCount += 1
+            timeLeft.note(now - start, of: index)
+        case .short, .explained, .retrying, .output: break
         }
     }
 

@@ -26,6 +26,14 @@ public struct SuccessFold: Sendable {
         }
     }
 
+    /// Notes the members of a family that were found during the run.
+    public mutating func expanded(into members: [PlannedOperation]) {
+        for operation in members {
+            families[operation.family, default: Family(left: 0)].left += 1
+            familyOfMember[operation.name] = operation.family
+        }
+    }
+
     /// Notes the start of an operation.
     public mutating func started(_ name: String, at now: RunProgress.Instant) {
         guard let family = familyOfMember[name], families[family]?.start == nil else { return }

@@ -115,6 +115,7 @@ struct SettingsDescription: Sendable {
     var depfile: Located<String>?
     var exclusive: [Located<String>] = []
     var slurm: [Located<String>] = []
+    var capturePosition: SourcePosition?
     /// The settings whose values have no placeholders.
     var plain = OperationSettings()
 

@@ -77,7 +77,8 @@ extension WorkflowParser {
         case "terminal": settings.plain.usesTerminal = bool(in: entry) ?? false
         case "capture":
             settings.plain.capture = string(in: entry)?.value
-            if let name = settings.plain.capture, !name.isVariableName || name.hasPrefix("OPQ_ITEM") {
+            settings.capturePosition = entry.position
+            if let name = settings.plain.capture, !name.isVariableName || name.hasPrefix("OPQ_") {
                 report(
                     "'\(name)' cannot name a captured variable", at: entry.position,
                     remedy: "use letters, digits and underscores, with no digit first")

@@ -4,9 +4,7 @@
 /// parsing.
 struct WorkflowParser {
     /// The keys whose effect is missing. The parser refuses them, because a key without its effect would mislead.
-    static let pending: Set<String> = [
-        "rate", "terminal", "capture", "jobserver",
-    ]
+    static let pending: Set<String> = []
 
     /// The valid part of the workflow.
     private(set) var workflow = Workflow()

@@ -147,6 +147,8 @@ extension OperationRecord {
         inputs = reader.list { FileRecord(from: &$0) }
         outputs = reader.list { FileRecord(from: &$0) }
         listed = reader.list { $0.text() }
+        // The record is the last part of its entry. Journals of earlier versions end here.
+        if !reader.isAtEnd { captured = reader.optional { $0.text() } }
     }
 
     func write(to writer: inout ByteWriter) {
@@ -161,6 +163,7 @@ extension OperationRecord {
         writer.add(inputs) { $1.write(to: &$0) }
         writer.add(outputs) { $1.write(to: &$0) }
         writer.add(listed) { $0.add($1) }
+        if captured != nil { writer.add(captured) { $0.add($1) } }
     }
 }
 

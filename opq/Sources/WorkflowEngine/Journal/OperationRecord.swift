@@ -55,6 +55,8 @@ struct OperationRecord: Equatable, Sendable {
     var outputs: [FileRecord] = []
     /// The inputs that only the depfile lists. They are part of `inputs`.
     var listed: [String] = []
+    /// The captured output. `nil` if the output was not captured, or contains a secret.
+    var captured: String?
 }
 
 extension [FileRecord] {

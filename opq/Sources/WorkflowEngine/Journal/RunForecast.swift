@@ -35,6 +35,16 @@ public struct RunForecast: Sendable {
         var runs: Set<Int> = []
         var entries: [Entry] = []
         for index in plan.possibleOrder where plan.operations[index].settings.condition != .failure {
+            if let growth = plan.operations[index].growth {
+                let family = Self.members(
+                    of: index, growth, plan, journal,
+                    ranBefore: plan.operations[index].dependencies.first(where: runs.contains))
+                if family.isEmpty { continue }
+                runs.insert(index)
+                journal.assumesRun(of: index)
+                entries += family
+                continue
+            }
             let reason: String
             if case .run(let own) = journal.prepare(index).decision {
                 reason = own.text
@@ -48,5 +58,28 @@ public struct RunForecast: Sendable {
             entries.append(Entry(operation: plan.operations[index], reason: reason))
         }
         self.entries = entries
+    }
+
+    /// Returns the members of a family that would run. The family itself, if its items are not known before another operation
+    /// has run.
+    private static func members(
+        of index: Int, _ growth: FamilyGrowth, _ plan: WorkflowPlan, _ journal: RunJournal, ranBefore: Int?
+    ) -> [Entry] {
+        let family = plan.operations[index]
+        if let ranBefore {
+            return [Entry(operation: family, reason: "its items are known after \(plan.operations[ranBefore].name)")]
+        }
+        let operations: [PlannedOperation]
+        do throws(GrowthFailure) {
+            operations = try growth.operations()
+        } catch {
+            return [Entry(operation: family, reason: error.text)]
+        }
+        let members = plan.members(operations)
+        let own = journal.journal(ofFamilyAt: index, members)
+        return operations.indices.compactMap { member in
+            guard case .run(let reason) = own.prepare(member).decision else { return nil }
+            return Entry(operation: operations[member], reason: reason.text)
+        }
     }
 }

@@ -96,6 +96,12 @@ struct RunHistory: Sendable {
         return records[old]
     }
 
+    /// Returns the captured output of the last success of an operation. `nil` if none is recorded.
+    func captured(of name: String) -> String? {
+        guard let record = records[ByteKey(name)], record.end == .succeeded else { return nil }
+        return record.captured
+    }
+
     /// The commands of the last run that did not end, unless the run itself ended.
     var leftCommands: [LeftCommand] {
         guard let last = runs.last, last.endTime == nil else { return [] }

@@ -16,6 +16,8 @@ final class RunJournal: Sendable {
         let isDeclared: Bool
         /// The outputs that the command may remove if it does not succeed: those that do not exist, and those that it has made.
         var ownOutputs: Set<ByteKey> = []
+        /// The captured output of the last success, for an operation that is up to date.
+        var captured: String?
     }
 
     /// The queue in which files are examined after a command. The thread that waits for commands must not wait for a disk.
@@ -32,6 +34,7 @@ final class RunJournal: Sendable {
     private let ran = Mutex<Set<Int>>([])
     private let kept = Mutex<ProtectedPaths?>(nil)
     private let names: Set<ByteKey>
+    private let before: (ran: String?, lastRun: Int)
 
     /// Creates the journal of a run.
     ///
@@ -40,9 +43,12 @@ final class RunJournal: Sendable {
     ///   - earlier: The earlier runs. `nil` stands for those of the store.
     ///   - isForced: Whether all operations run, also those that are up to date.
     ///   - resumes: Whether operations that succeeded in the last run are done.
+    ///   - before: An operation outside of the plan that ran before all others in this run, and the last such run.
     init(
-        of plan: WorkflowPlan, in store: RunStore?, earlier: RunHistory? = nil, isForced: Bool, resumes: Bool
+        of plan: WorkflowPlan, in store: RunStore?, earlier: RunHistory? = nil, isForced: Bool, resumes: Bool,
+        before: (ran: String?, lastRun: Int) = (nil, 0)
     ) {
+        self.before = before
         (self.plan, self.store, self.isForced) = (plan, store, isForced)
         history = earlier ?? store?.history ?? RunHistory()
         examiner = FileExaminer(history.cache)
@@ -69,25 +75,67 @@ final class RunJournal: Sendable {
     /// Records the end of the run. Returns the reason why entries are missing, or `nil`.
     func end(isInterrupted: Bool) -> String? {
         guard let store else { return nil }
-        let read = examiner.takeRead()
-        if !read.isEmpty { store.append(.seen(read)) }
+        recordRead()
         store.append(.runEnded(time: FileExaminer.now, isInterrupted: isInterrupted))
         store.synchronize()
         return store.writeFailure.map { "\($0); later runs repeat the operations after that" } ?? store.logFailure
     }
 
+    /// Records the files that were read.
+    func recordRead() {
+        let read = examiner.takeRead()
+        if !read.isEmpty { store?.append(.seen(read)) }
+    }
+
+    /// Returns the journal of the members of a family that were found during the run.
+    ///
+    /// - Parameters:
+    ///   - index: The index of the operation that stands for the family.
+    ///   - members: The plan of the members.
+    func journal(ofFamilyAt index: Int, _ members: WorkflowPlan) -> RunJournal {
+        let earlier = Set(plan.operations[index].awaited.joined())
+        let ran = ran.withLock { $0.intersection(earlier).min() }
+        let lastRun = lastRuns.isEmpty ? 0 : earlier.map { lastRuns[$0] }.max() ?? 0
+        return RunJournal(
+            of: members, in: store, earlier: history, isForced: isForced, resumes: done != nil,
+            before: (ran.map { plan.operations[$0].name }, lastRun))
+    }
+
+    /// Whether an operation has run.
+    var hasRun: Bool { ran.withLock { !$0.isEmpty } }
+
     // MARK: - Before a command
 
     /// Decides whether an operation runs, and examines its files.
-    func prepare(_ index: Int) -> (decision: UpToDate.Decision, prepared: Prepared) {
-        let operation = plan.operations[index]
+    ///
+    /// - Parameter filled: The operation with the values of its captured variables. `nil` for an operation without any.
+    func prepare(
+        _ index: Int, _ filled: PlannedOperation? = nil
+    ) -> (decision: UpToDate.Decision, prepared: Prepared) {
+        var (decision, prepared) = decide(index, filled ?? plan.operations[index])
+        if decision == .skip, plan.operations[index].settings.capture != nil, prepared.captured == nil {
+            decision = .run(.notCaptured)
+        }
+        return (decision, prepared)
+    }
+
+    /// Returns the captured output of the last success of an operation. `nil` if none is recorded.
+    func captured(of name: String) -> String? { history.captured(of: name) }
+
+    private func decide(
+        _ index: Int, _ operation: PlannedOperation
+    ) -> (decision: UpToDate.Decision, prepared: Prepared) {
         let settings = operation.settings
         let fingerprint = Fingerprint(operation, base: plan.directory)
         let isDeclared = settings.inputs != nil || settings.outputs != nil
         var prepared = Prepared(fingerprint: fingerprint, isDeclared: isDeclared)
         prepared.start = FileExaminer.fileTime
-        guard isDeclared else { return (decideWithoutFiles(index, fingerprint), prepared) }
+        guard isDeclared else {
+            if settings.capture != nil { prepared.captured = history.captured(of: operation.name) }
+            return (decideWithoutFiles(index, fingerprint), prepared)
+        }
         let record = history.record(of: operation.name, fingerprint) { names.contains($0) }
+        if settings.capture != nil { prepared.captured = record?.captured }
         prepared.inputs = examiner.examine(settings.inputs ?? [], in: operation.directory)
         prepared.listed = examiner.examine(paths: record?.listed ?? [], in: operation.directory)
         prepared.outputs = examiner.examine(settings.outputs ?? [], in: operation.directory)
@@ -103,6 +151,9 @@ final class RunJournal: Sendable {
 
     private func decideWithoutFiles(_ index: Int, _ fingerprint: Fingerprint) -> UpToDate.Decision {
         guard let done, !isForced else { return .run(isForced ? .forced : .undeclared) }
+        if let ran = before.ran ?? (before.lastRun > lastRuns[index] ? "an operation before" : nil) {
+            return .run(.earlierRan(ran))
+        }
         let latest = ran.withLock { ran in
             plan.operations[index].awaited.lazy.joined().first {
                 ran.contains($0) || lastRuns[$0] > lastRuns[index]

@@ -32,6 +32,8 @@ enum UpToDate {
         /// The file declares the output since the last success.
         case outputAdded(String)
         case outputChanged(String)
+        /// The last success has left no captured output.
+        case notCaptured
         /// An operation before this one ran, and this one declares no files by which it could be compared.
         case earlierRan(String)
     }
@@ -151,6 +153,7 @@ extension UpToDate.Reason {
         case .outputMissing(let path): "the output \(path) is missing"
         case .outputAdded(let path): "the output \(path) is new"
         case .outputChanged(let path): "the output \(path) was changed"
+        case .notCaptured: "its captured output is not recorded"
         case .earlierRan(let name): "\(name) ran"
         }
     }

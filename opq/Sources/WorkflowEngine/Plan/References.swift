@@ -5,6 +5,7 @@ struct References {
     private let indices: [String: Int]
     private let families: [String: Range<Int>]
     private let unknowable: Set<String>
+    private let late: Set<String>
     private var suggester = Suggester()
     private var known: Suggester.Candidates?
     private var members: [String: Suggester.Candidates] = [:]
@@ -15,14 +16,15 @@ struct References {
     ///   - families: The members of every family, by the name of the family.
     ///   - unknowable: The families whose members are not all known. The resolver reports no unknown items of these
     ///     families.
+    ///   - late: The families whose items are found during the run. A name with an item stands for the whole family.
     init(
         to drafts: [WorkflowPlanner.Draft], of descriptions: [OperationDescription], families: [String: Range<Int>],
-        unknowable: Set<String>
+        unknowable: Set<String>, late: Set<String> = []
     ) {
         self.drafts = drafts
         self.descriptions = descriptions
         self.families = families
-        self.unknowable = unknowable
+        (self.unknowable, self.late) = (unknowable, late)
         // A file without references needs no names.
         guard drafts.contains(where: { !$0.references.isEmpty }) else {
             indices = [:]
@@ -55,6 +57,7 @@ struct References {
         if let members = families[name] { return members.isEmpty ? nil : members }
         guard !name.hasBrace else { return nil }
         let family = String(name.prefix { $0 != "[" })
+        if family != name, late.contains(family), let members = families[family] { return members }
         if family != name, families[family] != nil {
             if !unknowable.contains(family) {
                 diagnostics.report(

@@ -87,6 +87,12 @@ extension WorkflowPlan {
                 isNamed[index] = true
                 missing.remove(name)
             }
+            guard operation.growth != nil else { continue }
+            // The items are not known yet, so the whole family stands for one.
+            for name in names where name.hasPrefix(operation.name + "[") {
+                isNamed[index] = true
+                missing.remove(name)
+            }
         }
         guard let unknown = names.first(where: { missing.contains($0) }) else { return isNamed }
         if unknown.isEmpty { throw SelectionFailure(text: "the name of an operation is empty") }

@@ -43,7 +43,7 @@ public struct PlannedOperation: Equatable, Sendable {
     /// The working directory of the command. The path is absolute, or relative to the current directory.
     public let directory: String
     /// The environment variables that the file adds to those of this process.
-    public let environment: [String: String]
+    public internal(set) var environment: [String: String]
     /// The item. `nil` if the operation is not a member of a family.
     let item: Item?
     /// The name of the operation's queue.
@@ -56,6 +56,11 @@ public struct PlannedOperation: Equatable, Sendable {
     private let box: SettingsBox
     /// The operations that must succeed before this operation starts, in the order of `after`. A family is one range.
     var awaited: [Range<Int>] = []
+    /// The way to find the operations for which this one stands: the members of a family whose items are not known yet. `nil` for
+    /// an operation with a command.
+    var growth: FamilyGrowth?
+    /// The variables that the operation gets from the outputs of operations before it.
+    var captured: [CapturedVariable] = []
     /// The index of the last barrier queued before this operation in its queue. The barrier must also succeed before this
     /// operation starts.
     public internal(set) var barrierAhead: Int?

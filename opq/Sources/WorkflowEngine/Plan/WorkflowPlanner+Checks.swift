@@ -8,7 +8,11 @@ extension WorkflowPlanner {
         let own = description.hasSettings ? description.settings.strings : []
         for field in (description.run?.strings ?? []) + fields + description.after
             + description.environment.map(\.value) + own
-        { checkPlaceholders(in: field, description, names: names) }
+        {
+            checkPlaceholders(in: field, description, names: names)
+            let isCommand = description.run?.strings.contains { $0.position == field.position } ?? false
+            checkCapturedPlaceholders(in: field, isCommand: isCommand, names: names)
+        }
         guard case .text(let run) = description.run else { return }
         let template = Template(run.value, names: names)
         let shell = description.settings.shell?.value ?? shell(of: description)

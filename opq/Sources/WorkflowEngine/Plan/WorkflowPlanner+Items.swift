@@ -55,11 +55,7 @@ extension WorkflowPlanner {
     private mutating func paths(of family: FamilyDescription, _ description: OperationDescription) -> [Item] {
         // The sources cannot be read in a directory whose path contains the item.
         let values = variables
-        let directory = description.directory.flatMap { directory in
-            let template = Template(directory.value, names: variableNames)
-            return template.placeholders.allSatisfy { values[$0] != nil } ? template.text { values[$0] } : nil
-        }
-        let place = path(of: directory, for: description)
+        let place = fixedDirectory(of: description)
         var paths: [String] = []
         for source in family.sources {
             let text = Located(

@@ -7,7 +7,7 @@ struct WorkflowPlanner {
         /// The index of the description in the workflow.
         let description: Int
         /// The names in `after`, in which the item replaces the placeholders.
-        let references: [Located<String>]
+        var references: [Located<String>]
     }
 
     /// The workflow to plan.
@@ -23,6 +23,10 @@ struct WorkflowPlanner {
     private(set) var drafts: [Draft] = []
     /// The members of the families, which follow each other in `drafts`.
     private var families: [String: Range<Int>] = [:]
+    /// The indices of families whose items are found during the run.
+    var late: Set<Int> = []
+    /// The items of families that were looked for early.
+    var knownItems: [Int: [Item]] = [:]
     /// The names of families whose items could not be found.
     private var unknowable: Set<String> = []
     /// The errors that were found so far.
@@ -30,9 +34,15 @@ struct WorkflowPlanner {
     /// The values of the variables of the file.
     let variables: [String: String]
     let variableNames: Set<String>
+    /// The names of captured variables.
+    let captureNames: Set<String>
     private let environment: [String: String]
+    /// The variables of the files named by `dotenv`.
+    private let dotenv: [String: String]
     /// The names of the variables that the workflow sets for all commands.
     var environmentNames: [String] { Array(environment.keys) }
+    /// The operations of each captured variable, by their places in the plan.
+    var captureMakers: [Range<Int>: CaptureMakers] = [:]
     private var boxes: [Shell: SettingsBox] = [.standard: .standard]
 
     /// Creates a planner for a workflow file in the directory `base`.
@@ -56,13 +66,17 @@ struct WorkflowPlanner {
         let own = workflow.environment.map { variable in
             (variable.name, Template(variable.value.value, names: Set(values.keys)).text { values[$0] })
         }
+        dotenv = environment
         self.environment = environment.merging(own) { $1 }
+        captureNames = Set(workflow.operations.lazy.filter(\.hasSettings).compactMap(\.settings.plain.capture))
     }
 
     /// Returns the plan. If `diagnostics` has errors, the plan is incomplete.
     mutating func plan() -> WorkflowPlan {
         drafts.reserveCapacity(workflow.operations.count)
         checkVariables()
+        checkCaptures()
+        findLateFamilies()
         for index in workflow.operations.indices { expand(index) }
         reportSharedNames()
         var queues = workflow.queues
@@ -89,11 +103,13 @@ struct WorkflowPlanner {
     /// Resolves the names in `after`. Returns the places of the references of each operation, in the order of `awaited`.
     private mutating func resolveReferences() -> [[SourcePosition]] {
         var references = References(
-            to: drafts, of: workflow.operations, families: families, unknowable: unknowable)
+            to: drafts, of: workflow.operations, families: families, unknowable: unknowable,
+            late: Set(late.map { workflow.operations[$0].name.value }))
         return drafts.indices.map { index in
             guard !drafts[index].references.isEmpty else { return [] }
             let dependencies = references.dependencies(of: index, diagnostics: &diagnostics)
             drafts[index].operation.awaited = dependencies.map(\.value)
+            if capturesAny { drafts[index].operation.captured = captured(by: index, dependencies) }
             return dependencies.map(\.position)
         }
     }
@@ -110,7 +126,12 @@ struct WorkflowPlanner {
             drafts.append(draft(of: index, command, names: names, for: nil))
             return
         }
-        let items = items(of: family, description)
+        if late.contains(index) {
+            drafts.append(lateDraft(of: index, command, names: names))
+            families[description.name.value] = start..<drafts.count
+            return
+        }
+        let items = items(of: family, index)
         for item in items { drafts.append(draft(of: index, command, names: names, for: item)) }
         if items.isEmpty, !family.isOptional {
             // The items could not be found. The other keys of the family are checked nevertheless.
@@ -121,7 +142,7 @@ struct WorkflowPlanner {
     }
 
     /// Returns the names of the placeholders of an operation, without those of the item.
-    private func names(of description: OperationDescription) -> Set<String> {
+    func names(of description: OperationDescription) -> Set<String> {
         guard let family = description.family, family.isMatrix else { return variableNames }
         return variableNames.union(family.axisNames)
     }
@@ -129,6 +150,29 @@ struct WorkflowPlanner {
     private func command(of description: OperationDescription, names: Set<String>) -> CommandTemplate? {
         guard case .text(let text) = description.run else { return nil }
         return CommandTemplate(Template(text.value, names: names))
+    }
+
+    /// Returns the operation that stands for a family whose items are found during the run.
+    private mutating func lateDraft(of index: Int, _ command: CommandTemplate?, names: Set<String>) -> Draft {
+        var draft = draft(of: index, command, names: names, for: nil)
+        draft.operation.growth = FamilyGrowth(
+            of: index, in: workflow, base: base, variables: variables, environment: dotenv)
+        let description = workflow.operations[index]
+        // The member of another family for the same item is not known either, so all of that family is awaited.
+        draft.references = description.after.map { reference in
+            let family = String(reference.value.prefix { $0 != "[" })
+            return Located(reference.value.hasBrace ? family : reference.value, at: reference.position)
+        }
+        return draft
+    }
+
+    /// Returns the members of a family, in the order of their items.
+    mutating func members(ofFamily index: Int) -> [PlannedOperation] {
+        let description = workflow.operations[index]
+        let names = self.names(of: description)
+        let command = command(of: description, names: names)
+        guard let family = description.family else { return [] }
+        return items(of: family, description).map { draft(of: index, command, names: names, for: $0).operation }
     }
 
     // MARK: - Drafts
@@ -167,7 +211,9 @@ struct WorkflowPlanner {
             directory: path(of: description.directory.map { filled($0.value) }, for: description),
             environment: environment, item: item,
             queue: self.queue(queue), priority: priority(description.priority.map { located($0) }),
-            isBarrier: description.isBarrier, settings: settings(of: description, filled: filled, patterns: pattern))
+            isBarrier: description.isBarrier,
+            settings: settings(
+                of: description, isLate: item == nil && late.contains(index), filled: filled, patterns: pattern))
         checkLengths(of: operation, description)
         let references =
             description.after.contains { $0.value.hasBrace } ? description.after.map(located) : description.after
@@ -175,7 +221,8 @@ struct WorkflowPlanner {
     }
 
     private mutating func settings(
-        of description: OperationDescription, filled: (String) -> String, patterns: (String) -> String
+        of description: OperationDescription, isLate: Bool, filled: (String) -> String,
+        patterns: (String) -> String
     ) -> SettingsBox {
         let ofFile = shell(of: description)
         guard description.hasSettings else {
@@ -189,8 +236,9 @@ struct WorkflowPlanner {
         let own = description.settings
         var settings = own.plain
         settings.shell = own.shell?.value ?? ofFile
-        settings.inputs = own.inputs?.map { patterns($0.value) }
-        settings.outputs = own.outputs?.map { patterns($0.value) }
+        // The files of a family whose items are not known are unknown too.
+        settings.inputs = isLate ? nil : own.inputs?.map { patterns($0.value) }
+        settings.outputs = isLate ? nil : own.outputs?.map { patterns($0.value) }
         settings.depfile = own.depfile.map { filled($0.value) }
         settings.exclusive = own.exclusive.map { filled($0.value) }
         settings.slurm = own.slurm.map { filled($0.value) }

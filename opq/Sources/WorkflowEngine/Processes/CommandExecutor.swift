@@ -25,6 +25,10 @@ struct ExecutedCommand: Sendable {
     var prepared: RunJournal.Prepared?
     /// The place of the output.
     let spool: OutputSpool
+    /// The captured standard output. `nil` if it is not captured.
+    var capture: CapturedOutput?
+    /// The terminal of this process, for a command that gets it.
+    var terminal: TerminalHandover?
     /// A function that is called when the command starts. It receives the first process, if that is on this machine.
     let started: @Sendable (ProcessMark?) -> Void
     /// A function that receives the end of the command and its running time, once. The spool has all output then.
@@ -34,10 +38,12 @@ struct ExecutedCommand: Sendable {
 extension ProcessWatch: CommandExecutor {
     func start(_ command: ExecutedCommand) throws {
         let (start, earliest) = (ContinuousClock.now, ProcessMark.now)
-        try self.start(command.operation, as: command.token, niceness: command.niceness) { process in
+        try self.start(
+            command.operation, as: command.token, niceness: command.niceness, terminal: command.terminal
+        ) { process in
             command.started(
                 ProcessMark(identifier: process.identifier, earliest: earliest, latest: ProcessMark.now))
-            var watched = Watched(process: process, spool: command.spool) { end in
+            var watched = Watched(process: process, spool: command.spool, capture: command.capture) { end in
                 command.ended(end, ContinuousClock.now - start)
             }
             watched.grace = command.grace

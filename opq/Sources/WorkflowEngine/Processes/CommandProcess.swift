@@ -4,7 +4,7 @@ import SystemPackage
 
 /// A running command, which leads its own session and its own process group.
 ///
-/// A command has no terminal, so opening `/dev/tty` fails. In the session of this process, the command's group would not be
+/// A command has no terminal unless it has `terminal: true`, so opening `/dev/tty` fails. In the session of this process, the command's group would not be
 /// in the foreground. `SIGTTIN` or `SIGTTOU` would then stop a command that uses the terminal, and the command would wait
 /// forever.
 struct CommandProcess: Sendable {
@@ -13,20 +13,30 @@ struct CommandProcess: Sendable {
     /// A descriptor that becomes readable when the process ends. `nil` if the system cannot provide a descriptor.
     let descriptor: FileDescriptor?
 
+    /// The standard streams of a command, and its place.
+    struct Streams {
+        let input, output, errors: FileDescriptor
+        var place = cprocess_own_session
+    }
+
     /// Starts the command of an operation: a program, or the operation's shell if the command needs one.
     ///
-    /// Standard input is `input`. Standard output and standard error go to `output`. All signals have their default actions
-    /// and are not blocked. The process has the nice value of the calling thread.
+    /// All signals have their default actions and are not blocked. The process has the nice value of the calling thread.
     ///
     /// - Throws: `Shortage` if a resource is short, or `StartFailure` if the command cannot start for another reason.
-    init(_ operation: PlannedOperation, input: FileDescriptor, output: FileDescriptor) throws {
+    ///
+    /// - Parameter makeFlags: The value of `MAKEFLAGS`. `nil` for that of this process.
+    init(_ operation: PlannedOperation, _ streams: Streams, makeFlags: String? = nil) throws {
         var (identifier, descriptor): (pid_t, Int32) = (0, -1)
         var arguments = operation.arguments
+        var variables = operation.variables
+        if let makeFlags { variables["MAKEFLAGS"] = makeFlags }
         func start() -> Int32 {
-            Self.withArguments(arguments, operation.variables) { words, variables in
+            Self.withArguments(arguments, variables) { words, variables in
                 operation.directory.withFileName {
                     cprocess_spawn(
-                        &identifier, &descriptor, words[0]!, words, variables, $0, input.rawValue, output.rawValue)
+                        &identifier, &descriptor, words[0]!, words, variables, $0, streams.input.rawValue,
+                        streams.output.rawValue, streams.errors.rawValue, streams.place)
                 }
             }
         }

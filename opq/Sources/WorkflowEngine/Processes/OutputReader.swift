@@ -31,8 +31,8 @@ final class OutputReader {
     ///   - isAtEnd: Whether all writers have closed the pipe.
     /// - Returns: Whether the pipe has ended and was closed.
     func read(
-        from pipe: FileDescriptor, of token: ProcessWatch.Token, into spool: OutputSpool?, in set: FileDescriptor,
-        isReadable: Bool, isAtEnd: Bool
+        from pipe: FileDescriptor, of token: ProcessWatch.Token, as kind: EventTag.Kind = .output,
+        into spool: (any OutputSink)?, in set: FileDescriptor, isReadable: Bool, isAtEnd: Bool
     ) -> Bool {
         var isEmpty = !isReadable
         // A command that writes without end must not keep the thread from the others.
@@ -43,7 +43,7 @@ final class OutputReader {
             isEmpty = count < chunk.count || !isAtEnd && cprocess_available(pipe.rawValue) == 0
         }
         if isEmpty, isAtEnd { return close(pipe) }
-        if !isEmpty { _ = cprocess_change(set.rawValue, pipe.rawValue, EventTag(token, .output).value) }
+        if !isEmpty { _ = cprocess_change(set.rawValue, pipe.rawValue, EventTag(token, kind).value) }
         return false
     }
 
@@ -54,8 +54,9 @@ final class OutputReader {
 
     /// Reads the output that is in the pipe of an ended command. If another process still has the pipe open, its later output
     /// is discarded.
-    func finish(_ pipe: FileDescriptor, of token: ProcessWatch.Token, into spool: OutputSpool?, in set: FileDescriptor)
-    {
+    func finish(
+        _ pipe: FileDescriptor, of token: ProcessWatch.Token, into spool: (any OutputSink)?, in set: FileDescriptor
+    ) {
         var left = Int(cprocess_available(pipe.rawValue))
         while left > 0, let count = read(from: pipe, into: spool, atMost: min(left, chunk.count)), count > 0 {
             left -= count
@@ -70,14 +71,22 @@ final class OutputReader {
 
     /// Discards output of an ended command.
     func discardRest(of token: ProcessWatch.Token, in set: FileDescriptor, isReadable: Bool) {
-        guard let index = rests.firstIndex(where: { $0.token == token }) else { return }
-        let pipe = rests[index].pipe
-        if isReadable, let count = read(from: pipe, into: nil, atMost: chunk.count), count > 0 {
-            _ = cprocess_change(set.rawValue, pipe.rawValue, EventTag(token, .rest).value)
-            return
+        // A command with a captured output has two pipes, and the event does not name its pipe.
+        for rest in rests where rest.token == token && isReadable && cprocess_available(rest.pipe.rawValue) > 0 {
+            _ = read(from: rest.pipe, into: nil, atMost: chunk.count)
+            _ = cprocess_change(set.rawValue, rest.pipe.rawValue, EventTag(token, .rest).value)
         }
-        try? pipe.close()
-        rests.remove(at: index)
+        rests.removeAll { rest in
+            guard rest.token == token, Self.hasEnded(rest.pipe) else { return false }
+            try? rest.pipe.close()
+            return true
+        }
+    }
+
+    /// Whether a pipe is empty and has no writer.
+    private static func hasEnded(_ pipe: FileDescriptor) -> Bool {
+        var state = pollfd(fd: pipe.rawValue, events: Int16(POLLIN), revents: 0)
+        return poll(&state, 1, 0) == 1 && state.revents & Int16(POLLIN) == 0 && state.revents & Int16(POLLHUP) != 0
     }
 
     /// Closes the pipes of ended commands.
@@ -86,7 +95,7 @@ final class OutputReader {
         rests = []
     }
 
-    private func read(from pipe: FileDescriptor, into spool: OutputSpool?, atMost limit: Int) -> Int? {
+    private func read(from pipe: FileDescriptor, into spool: (any OutputSink)?, atMost limit: Int) -> Int? {
         guard let count = try? pipe.read(into: UnsafeMutableRawBufferPointer(rebasing: chunk[..<limit])) else {
             return nil
         }

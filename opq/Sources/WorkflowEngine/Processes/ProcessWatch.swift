@@ -23,6 +23,9 @@ final class ProcessWatch: Sendable {
         var pipe: FileDescriptor?
         /// The output so far.
         var spool: OutputSpool?
+        /// The end of the pipe that holds the captured standard output. `nil` if the output is not captured.
+        var capturePipe: FileDescriptor?
+        var capture: CapturedOutput?
         /// The time that processes get to end after the request to end.
         var grace = ProcessGroup.grace
         /// The longest running time. `nil` if the command has no time limit.
@@ -75,6 +78,8 @@ final class ProcessWatch: Sendable {
     let startingCount = Atomic<Int>(0)
     /// The leaders of commands that are not reaped.
     let leaders = Mutex<Set<pid_t>>([])
+    /// The jobserver of which commands take tokens. Set before the first command.
+    let jobserver = Mutex<Jobserver?>(nil)
 
     /// Creates a watch and starts its thread.
     ///
@@ -108,34 +113,68 @@ final class ProcessWatch: Sendable {
     /// Returns a new identifier for a command.
     func makeToken() -> Token { Token(number: nextNumber.add(1, ordering: .relaxed).newValue) }
 
+    /// Has commands take tokens of a jobserver. The thread also waits for tokens that other programs give back.
+    func use(_ jobserver: Jobserver) {
+        self.jobserver.withLock { $0 = jobserver }
+        _ = cprocess_add(events.rawValue, jobserver.reader.rawValue, EventTag.tokens.value)
+    }
+
     /// Starts the command of an operation and watches it.
     ///
     /// - Parameters:
+    ///   - terminal: The terminal of this process, for a command that gets it.
     ///   - niceness: The number to add to the nice value of this thread.
     ///   - watched: Receives the process and returns the command with the actions of its owner.
     /// - Throws: The errors of `CommandProcess`.
     func start(
-        _ operation: PlannedOperation, as token: Token, niceness: Int32 = 0,
+        _ operation: PlannedOperation, as token: Token, niceness: Int32 = 0, terminal: TerminalHandover? = nil,
         watched: (CommandProcess) -> Watched
     ) throws {
-        var ends: [Int32] = [-1, -1]
-        guard cprocess_output_pipe(&ends) == 0 else { throw Shortage(errno, directory: "/") ?? .descriptors }
-        let (reader, writer) = (FileDescriptor(rawValue: ends[0]), FileDescriptor(rawValue: ends[1]))
+        let captures = operation.settings.capture != nil
+        let output = terminal == nil ? try Pipe() : nil
+        var capture: Pipe?
         var command: Watched
         do {
-            defer { try? writer.close() }
+            if captures { capture = try Pipe() }
+            defer {
+                output?.closeWriter()
+                capture?.closeWriter()
+            }
+            var streams = CommandProcess.Streams(
+                input: terminal?.input ?? null, output: capture?.writer ?? output?.writer ?? terminal?.output ?? null,
+                errors: output?.writer ?? terminal?.errors ?? null)
+            if let terminal { streams.place = terminal.begin(operation) }
             startingCount.add(1, ordering: .sequentiallyConsistent)
             defer { startingCount.subtract(1, ordering: .sequentiallyConsistent) }
-            let process = try CommandProcess(operation, input: null, output: writer)
+            let flags = jobserver.withLock { $0?.makeFlags }
+            let process = try CommandProcess(operation, streams, makeFlags: flags)
             process.addNiceness(niceness)
             leaders.withLock { _ = $0.insert(process.identifier) }
+            terminal?.started(process)
             command = watched(process)
         } catch {
-            try? reader.close()
+            output?.closeReader()
+            capture?.closeReader()
+            _ = terminal?.ended(nil)
             throw error
         }
-        command.pipe = reader
+        (command.pipe, command.capturePipe) = (output?.reader, capture?.reader)
         watch(command, as: token)
+    }
+
+    /// A pipe for the output of a command.
+    private struct Pipe {
+        let reader, writer: FileDescriptor
+
+        init() throws(Shortage) {
+            var ends: [Int32] = [-1, -1]
+            guard cprocess_output_pipe(&ends) == 0 else { throw Shortage(errno, directory: "/") ?? .descriptors }
+            (reader, writer) = (FileDescriptor(rawValue: ends[0]), FileDescriptor(rawValue: ends[1]))
+        }
+
+        func closeReader() { try? reader.close() }
+
+        func closeWriter() { try? writer.close() }
     }
 
     /// Watches a command.
@@ -143,7 +182,10 @@ final class ProcessWatch: Sendable {
         // The thread must know the command before its descriptors have events.
         post(.watch(command, token))
         var isPolled = command.process.descriptor == nil
-        for (descriptor, kind) in [(command.pipe, EventTag.Kind.output), (command.process.descriptor, .end)] {
+        let descriptors = [
+            (command.pipe, EventTag.Kind.output), (command.capturePipe, .capture), (command.process.descriptor, .end),
+        ]
+        for (descriptor, kind) in descriptors {
             guard let descriptor else { continue }
             let tag = EventTag(token, kind).value
             if cprocess_add(events.rawValue, descriptor.rawValue, tag) != 0 { isPolled = true }
@@ -194,7 +236,10 @@ struct CommandEnd: Equatable, Sendable {
 
 /// The number that the system returns with an event of a descriptor.
 struct EventTag: Equatable {
-    enum Kind: UInt64 { case output, end, rest }
+    enum Kind: UInt64 { case output, end, rest, capture }
+
+    /// The tag of the tokens of a jobserver. No command has the number 0.
+    static let tokens = EventTag(ProcessWatch.Token(number: 0), .rest)
 
     let token: ProcessWatch.Token
     let kind: Kind

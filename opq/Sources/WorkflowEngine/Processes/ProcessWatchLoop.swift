@@ -112,19 +112,27 @@ final class ProcessWatchLoop {
                 isWoken = true
                 continue
             }
+            if tag == .tokens {
+                if !attempts.isEmpty { nextAttempt = now }
+                continue
+            }
             if children[tag.token] == nil, tag.kind != .rest, !hasTaken {
                 hasTaken = true
                 for message in watch.takeMessages(isWoken: false) { act(on: message) }
             }
             switch tag.kind {
             case .end: ended.append(tag.token)
-            case .output: readOutput(of: tag.token, isReadable: event.is_readable, isAtEnd: event.is_at_end)
+            case .output, .capture:
+                readOutput(tag.kind, of: tag.token, isReadable: event.is_readable, isAtEnd: event.is_at_end)
             case .rest: pipes.discardRest(of: tag.token, in: watch.events, isReadable: event.is_readable)
             }
         }
         for token in polled {
-            let count = children[token]?.command.pipe.map { cprocess_available($0.rawValue) } ?? 0
-            readOutput(of: token, isReadable: count > 0, isAtEnd: false)
+            for kind in [EventTag.Kind.output, .capture] {
+                let pipe = kind == .output ? children[token]?.command.pipe : children[token]?.command.capturePipe
+                let count = pipe.map { cprocess_available($0.rawValue) } ?? 0
+                readOutput(kind, of: token, isReadable: count > 0, isAtEnd: false)
+            }
         }
         return ended + polled
     }
@@ -135,13 +143,16 @@ final class ProcessWatchLoop {
         return Int32(min(max(milliseconds.rounded(.up), 0), Self.longestWait))
     }
 
-    private func readOutput(of token: ProcessWatch.Token, isReadable: Bool, isAtEnd: Bool) {
-        guard let command = children[token]?.command, let pipe = command.pipe else { return }
-        if pipes.read(
-            from: pipe, of: token, into: command.spool, in: watch.events, isReadable: isReadable, isAtEnd: isAtEnd)
-        {
-            children[token]?.command.pipe = nil
-        }
+    private func readOutput(_ kind: EventTag.Kind, of token: ProcessWatch.Token, isReadable: Bool, isAtEnd: Bool) {
+        guard let command = children[token]?.command,
+            let pipe = kind == .output ? command.pipe : command.capturePipe
+        else { return }
+        let sink: (any OutputSink)? = kind == .output ? command.spool : command.capture
+        guard
+            pipes.read(
+                from: pipe, of: token, as: kind, into: sink, in: watch.events, isReadable: isReadable, isAtEnd: isAtEnd)
+        else { return }
+        if kind == .output { children[token]?.command.pipe = nil } else { children[token]?.command.capturePipe = nil }
     }
 
     // MARK: - Acting
@@ -224,6 +235,9 @@ final class ProcessWatchLoop {
                 children[token] = nil
                 if let pipe = child.command.pipe {
                     pipes.finish(pipe, of: token, into: child.command.spool, in: watch.events)
+                }
+                if let pipe = child.command.capturePipe {
+                    pipes.finish(pipe, of: token, into: child.command.capture, in: watch.events)
                 }
                 child.command.spool?.finish()
                 child.command.handler(CommandEnd(end: child.life.end, hasTimedOut: child.life.hasTimedOut))

@@ -13,7 +13,16 @@ public enum JSONEvents {
             object([("event", "explained"), ("name", operation.name), ("reason", reason)])
         case .retrying(let operation, let text):
             object([("event", "retrying"), ("name", operation.name), ("text", text)])
+        case .expanded(let family, let members):
+            object([("event", "expanded"), ("name", family.name), ("count", "\(members.count)")])
+        case .familyEnded(let family): object([("event", "familyEnded"), ("name", family.name)])
+        case .output(let operation, _): line(forOutput: "", of: operation.name)
         }
+    }
+
+    /// Returns the line for output of a running command.
+    public static func line(forOutput text: String, of name: String) -> String {
+        object([("event", "output"), ("name", name), ("text", text)])
     }
 
     /// Returns the line for the end of the run.

@@ -18,6 +18,10 @@ struct SlurmRun: Sendable {
         guard let store else {
             throw RunFailure(description: "--on slurm needs a workflow file in a folder that can be written")
         }
+        if let operation = plan.operations.first(where: { $0.settings.capture != nil }) {
+            throw RunFailure(
+                description: "'\(operation.name)' captures its output, which a job of Slurm cannot; write it to a file")
+        }
         if let operation = plan.operations.first(where: \.settings.usesTerminal) {
             throw RunFailure(description: "'\(operation.name)' needs the terminal, which a job of Slurm does not have")
         }

@@ -1,5 +1,6 @@
 import Glibc
 import SystemPackage
+import SystemPackage
 import Testing
 
 @testable import WorkflowEngine
@@ -12,14 +13,14 @@ struct LeftCommandTests {
 
     @Test func `a command that another opq started is ended, also if it ignores SIGTERM`() throws {
         let directory = try TemporaryDirectory()
-        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(null) }
+        let null = FileDescriptor(rawValue: open("/dev/null", O_RDWR | O_CLOEXEC))
+        defer { try? null.close() }
         for (name, command) in [
             ("mild", "sleep 1000"), ("stubborn", "trap '' TERM; echo > ready; sleep 1000 & wait; wait"),
         ] {
             let operation = PlannedOperation(name: name, command: command, directory: directory.path, queue: "q")
             let earliest = ProcessMark.now
-            let process = try CommandProcess(operation, input: .init(rawValue: null), output: .init(rawValue: null))
+            let process = try CommandProcess(operation, CommandProcess.Streams(input: null, output: null, errors: null))
             let left = LeftCommand(
                 name: name,
                 mark: ProcessMark(identifier: process.identifier, earliest: earliest, latest: ProcessMark.now))

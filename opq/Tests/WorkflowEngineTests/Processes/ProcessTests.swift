@@ -64,7 +64,8 @@ struct ProcessTests {
     @Test func `a process without a descriptor is watched as well`() async throws {
         let directory = try TemporaryDirectory()
         let watch = try ProcessWatch()
-        let process = try CommandProcess(operation("exit 5", in: directory), input: null, output: null)
+        let process = try CommandProcess(
+            operation("exit 5", in: directory), CommandProcess.Streams(input: null, output: null, errors: null))
         let bare = CommandProcess(identifier: process.identifier)
         let end = await withCheckedContinuation { continuation in
             let command = ProcessWatch.Watched(process: bare) { continuation.resume(returning: $0) }
@@ -78,7 +79,8 @@ struct ProcessTests {
     @Test func `an ended process keeps its identifier until it is reaped`() throws {
         let directory = try TemporaryDirectory()
         for (command, expected) in [("exit 7", ProcessEnd.exit(7)), ("kill -9 $$", .signal(9))] {
-            let process = try CommandProcess(operation(command, in: directory), input: null, output: null)
+            let process = try CommandProcess(
+                operation(command, in: directory), CommandProcess.Streams(input: null, output: null, errors: null))
             var ready = pollfd(fd: try #require(process.descriptor).rawValue, events: Int16(POLLIN), revents: 0)
             #expect(poll(&ready, 1, -1) == 1)
             #expect(process.hasEnded)
@@ -94,7 +96,8 @@ struct ProcessTests {
         let directory = try TemporaryDirectory()
         try #require(mkfifo(directory.path + "/gate", 0o600) == 0)
         // The process runs, so it cannot be the leader of a group whose leader was reaped.
-        let process = try CommandProcess(operation("read x < gate", in: directory), input: null, output: null)
+        let process = try CommandProcess(
+            operation("read x < gate", in: directory), CommandProcess.Streams(input: null, output: null, errors: null))
         let group = ProcessGroup(identifier: process.identifier)
         #expect(group.send(0))
         #expect(!group.isAlive())

@@ -22,7 +22,9 @@ struct ShellRun {
         var ends: [Int32] = [-1, -1]
         pipe(&ends)
         let null = FileDescriptor(rawValue: open("/dev/null", O_RDONLY))
-        let process = try CommandProcess(operation, input: null, output: FileDescriptor(rawValue: ends[1]))
+        let output = FileDescriptor(rawValue: ends[1])
+        let process = try CommandProcess(
+            operation, CommandProcess.Streams(input: null, output: output, errors: output))
         let limit = ContinuousClock.now + .seconds(10)
         while !process.hasEnded {
             var ready = pollfd(fd: process.descriptor?.rawValue ?? -1, events: Int16(POLLIN), revents: 0)

@@ -1,0 +1,38 @@
+# Functions of the session scripts that need terminals. A script sources this file after session.sh, with $opq, $work and $screens.
+# Each terminal has a server of its own, because a server that ends refuses a new session.
+count=0
+mux() { tmux -L "opq-$$-$count" -f /dev/null "$@" 2> /dev/null; }
+trap 'mux kill-server; rm -rf "$work"' EXIT
+
+# terminal COLUMNS ROWS: a shell in a new terminal.
+terminal() {
+    mux kill-server
+    count=$((count + 1))
+    mux new-session -d -x "$1" -y "$2" "env PS1='\$ ' LC_ALL=C.UTF-8 TERM=screen-256color PATH=$work/bin:\$PATH sh -i"
+}
+# shows TEXT: waits until the screen has a line that matches.
+shows() {
+    for _ in $(seq 100); do
+        mux capture-pane -p > out
+        if grep -q -- "$1" out; then return 0; fi
+        sleep 0.05
+    done
+    return 1
+}
+hides() {
+    for _ in $(seq 100); do
+        mux capture-pane -p > out
+        if ! grep -q -- "$1" out; then return 0; fi
+        sleep 0.05
+    done
+    return 1
+}
+keys() { mux send-keys "$@"; }
+# keep NAME: stores the screen in $screens.
+keep() {
+    mux capture-pane -p > out
+    [ -z "$screens" ] || cp out "$screens/$1.txt"
+}
+# open NAME: lets the command go on that waits for a gate.
+open_gate() { timeout 5 sh -c "echo > $1"; }
+

@@ -1,0 +1,3 @@
+#include "shapes.h"
+
+int rounded(double value) { return (int)(value + 0.5); }

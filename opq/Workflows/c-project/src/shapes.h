@@ -1,0 +1,2 @@
+double area(double width, double height);
+int rounded(double value);
