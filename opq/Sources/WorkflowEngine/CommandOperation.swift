@@ -250,9 +250,10 @@ final class CommandOperation: Operation, @unchecked Sendable {
             },
             ended: { [self] end, duration in
                 giveBackJob()
-                if let terminal, terminal.ended(end.end) != nil {
-                    // The whole run is about to be cancelled, so this command does not run again.
+                if let terminal, let signal = terminal.ended(end.end) {
+                    // The run gets the signal too, but later: an operation that always runs would start before.
                     markCancelled()
+                    shell.cancelAllOperations(by: signal)
                 }
                 commandEnded(outcome(of: end, printed: spool, capture), duration, spool, token)
             })
@@ -468,9 +469,12 @@ final class CommandShell: Sendable {
     private let signal = Atomic<Int32>(SIGTERM)
 
     /// The signal that asks the commands of cancelled operations to end.
-    var stopSignal: Int32 {
-        get { run?.stopSignal ?? signal.load(ordering: .sequentiallyConsistent) }
-        set { signal.store(newValue, ordering: .sequentiallyConsistent) }
+    var stopSignal: Int32 { run?.stopSignal ?? signal.load(ordering: .sequentiallyConsistent) }
+
+    /// Cancels all operations of the run. Their commands get the signal.
+    func cancelAllOperations(by signal: Int32) {
+        (run ?? self).signal.store(signal, ordering: .sequentiallyConsistent)
+        host.cancelAllOperations()
     }
 
     init(

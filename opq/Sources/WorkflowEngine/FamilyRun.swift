@@ -30,6 +30,10 @@ final class RunHost: Sendable {
         let planned = operation.planned
         queues[planned.growth == nil ? planned.queue : Self.familyQueue]?.addOperation(operation)
     }
+
+    func cancelAllOperations() {
+        for queue in queues.values { queue.cancelAllOperations() }
+    }
 }
 
 /// The members of a family that were found during the run.

@@ -183,9 +183,8 @@ public final class WorkflowRun: Sendable {
     ///
     /// ``run()`` returns when the last command has ended.
     public func cancel(by signal: Int32 = 15) {
-        shell.stopSignal = signal
         watch.send(.endOrphans(signal: signal))
-        for queue in queues.values { queue.cancelAllOperations() }
+        shell.cancelAllOperations(by: signal)
     }
 
     /// Cancels the operations that have not started, except those that have to run after a failure.
