@@ -9,7 +9,7 @@
 #     two items: CircularDependencyError
 #     one item: [{'report'}, {'mail'}]
 #
-# Here: an operation that depends on itself is an error, in the library and in a workflow; MisuseTwinSteeringTests, WorkflowLoaderTests.
+# Here: an operation that depends on itself is an error, in the library and in a workflow; MisuseTwinSteeringTests, ReferenceTests of opq.
 set -eu
 command -v python3 > /dev/null || { echo 'python3 is missing'; exit 2; }
 folder=$(mktemp -d)
