@@ -232,7 +232,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         lastSeniority += 1
         var entry = entries[claimant] ?? Entry(needs: [], seniority: lastSeniority, lane: lane, state: .lapsed)
         var freed = entry.state == .offered ? entry.needs.map(\.resource) : []
-        leave(claimant, &entry)
+        leave(claimant, entry)
         let old = entry.needs
         freed += open(entry.lane, closedBy: claimant)
         if old != needs {
@@ -294,8 +294,8 @@ public struct ResourceLedger<Claimant: Hashable> {
     /// Ends the offer to a claimant that cannot come, and closes its lane until this claimant requests again, steps out or withdraws,
     /// or the lane no longer gives way. Returns the claimants that are offered the units now. No effect without an offer.
     public mutating func lapse(_ claimant: Claimant) -> [Claimant] {
-        guard var entry = entries[claimant], entry.state == .offered else { return [] }
-        leave(claimant, &entry)
+        guard let entry = entries[claimant], entry.state == .offered else { return [] }
+        leave(claimant, entry)
         lanes[entry.lane]?.closer = claimant
         // The lane no longer blocks others in the lines of its other resources.
         return settle(entry.needs.map(\.resource) + (lanes[entry.lane]?.waiting.keys.sorted() ?? []))
@@ -308,17 +308,17 @@ public struct ResourceLedger<Claimant: Hashable> {
     /// it was in a line. The claimant is notified, because the caller may be late: the claimant may be able to start by now,
     /// and has to request again.
     public mutating func stepOut(_ claimant: Claimant) -> [Claimant] {
-        guard var entry = entries[claimant], entry.state != .holding else { return [] }
+        guard let entry = entries[claimant], entry.state != .holding else { return [] }
         let stoodInLine = entry.state == .waiting || entry.state == .parked
-        leave(claimant, &entry)
+        leave(claimant, entry)
         return settle(entry.needs.map(\.resource) + open(entry.lane, closedBy: claimant))
             + (stoodInLine ? [claimant] : [])
     }
 
     /// Returns the units of a claimant, or ends its wait. Returns the claimants that are offered units now.
     public mutating func withdraw(_ claimant: Claimant) -> [Claimant] {
-        guard var entry = entries.removeValue(forKey: claimant) else { return [] }
-        leave(claimant, &entry)
+        guard let entry = entries.removeValue(forKey: claimant) else { return [] }
+        leave(claimant, entry)
         let offered = settle(entry.needs.map(\.resource) + open(entry.lane, closedBy: claimant))
         endUse(of: entry.needs)
         return offered
@@ -369,7 +369,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         unsettled += resources
         while let resource = unsettled.popLast() {
             while accounts[resource].free > 0, let claimant = nextInLine(resource), var entry = entries[claimant] {
-                leave(claimant, &entry)
+                leave(claimant, entry)
                 for need in entry.needs {
                     accounts[need.resource].offered += need.units
                     if need.resource != resource { unsettled.append(need.resource) }
@@ -441,7 +441,7 @@ public struct ResourceLedger<Claimant: Hashable> {
     // MARK: - Moving
 
     /// Removes the claimant from its present state. The caller sets the next state.
-    private mutating func leave(_ claimant: Claimant, _ entry: inout Entry) {
+    private mutating func leave(_ claimant: Claimant, _ entry: Entry) {
         for need in entry.needs {
             switch entry.state {
             case .waiting: endWait(for: need.resource, in: entry.lane)
@@ -456,7 +456,6 @@ public struct ResourceLedger<Claimant: Hashable> {
             }
         }
         if lanes[entry.lane]?.waiting.isEmpty == true { lanes[entry.lane] = nil }
-        entry.state = .lapsed
         entries[claimant]?.state = .lapsed
     }
 

@@ -215,7 +215,7 @@ struct StallSurvey {
         } else if !view.isFull, queue.usesMainThread, let subject = MainThread.subject {
             nodes[index].waitsFor.append(position(of: subject))
             ownReasons[index].append(.mainThread(waitsFor: subject.text))
-        } else if !view.isFull, let threads = Place(threadsOf: queue) {
+        } else if !view.isFull, let threads = Place(threadsOf: queue), !holders(at: position(of: threads)).isEmpty {
             let name = threads.kind.name
             noteFullPlace(threads, at: index) { .dispatchQueue(name, heldBy: $0) }
         } else {
@@ -295,11 +295,10 @@ struct StallSurvey {
 
         init(kind: Kind, queue: OperationQueue? = nil) { (self.kind, self.queue) = (kind, queue) }
 
-        /// The threads of the dispatch queue under a queue; nil if no operation is known to run there.
+        /// The threads of the dispatch queue under a queue; nil if it has none.
         init?(threadsOf queue: OperationQueue) {
             guard let underlying = queue.withState({ $0.underlyingQueue }) else { return nil }
             self.init(kind: .threads(ObjectIdentifier(underlying), name: underlying.label))
-            if members.isEmpty { return nil }
         }
 
         var id: ID { ID(kind: kind, queue: queue.map(ObjectIdentifier.init)) }
