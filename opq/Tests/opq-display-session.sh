@@ -3,16 +3,7 @@
 # Usage: Tests/opq-display-session.sh [path of opq [folder for the screens]]
 set -u
 command -v tmux > /dev/null || { echo 'tmux is not installed: the display is not checked'; exit 0; }
-opq=$(realpath "${1:-.build/debug/opq}")
-screens=${2:-}
-[ -z "$screens" ] || { mkdir -p "$screens" && screens=$(realpath "$screens"); }
-shared=$(realpath "$(dirname "$0")/session.sh")
-work=$(mktemp -d)
-cd "$work" || exit 1
-. "$shared"
-: > err
-. "$(dirname "$shared")/terminal.sh"
-mkdir bin && ln -s "$opq" bin/opq
+. "$(dirname "$0")/terminal.sh"
 cat > build.yml << 'END'
 operations:
   cc: { each: [main.c, parse.c, print.c, lex.c], run: "case {item} in lex.c) read -r x < gate;; esac" }

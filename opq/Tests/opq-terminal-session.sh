@@ -3,17 +3,7 @@
 # Usage: Tests/opq-terminal-session.sh [path of opq [folder for the screens]]
 set -u
 command -v tmux > /dev/null || { echo 'tmux is not installed: operations with a terminal are not checked'; exit 0; }
-opq=$(realpath "${1:-.build/debug/opq}")
-screens=${2:-}
-[ -z "$screens" ] || { mkdir -p "$screens" && screens=$(realpath "$screens"); }
-shared=$(realpath "$(dirname "$0")/session.sh")
-work=$(mktemp -d)
-cd "$work" || exit 1
-. "$shared"
-: > err
-. "$(dirname "$shared")/terminal.sh"
-
-mkdir bin && ln -s "$opq" bin/opq
+. "$(dirname "$0")/terminal.sh"
 cat > ask.yml << 'END'
 operations:
   ask: { terminal: true, capture: NAME, run: 'printf "name? " >&2; read -r name; echo "$name"' }

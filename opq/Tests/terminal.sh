@@ -1,5 +1,15 @@
-# Functions of the session scripts that need terminals. A script sources this file after session.sh, with $opq, $work and $screens.
+# The set-up and the functions of the session scripts that need terminals. A script sources this file in place of session.sh, with its
+# arguments: the path of opq, and the folder for the screens.
 # Each terminal has a server of its own, because a server that ends refuses a new session.
+opq=$(realpath "${1:-.build/debug/opq}")
+screens=${2:-}
+[ -z "$screens" ] || { mkdir -p "$screens" && screens=$(realpath "$screens"); }
+shared=$(realpath "$(dirname "$0")/session.sh")
+work=$(mktemp -d)
+cd "$work" || exit 1
+. "$shared"
+: > err
+mkdir bin && ln -s "$opq" bin/opq
 count=0
 mux() { tmux -L "opq-$$-$count" -f /dev/null "$@" 2> /dev/null; }
 trap 'mux kill-server; rm -rf "$work"' EXIT
