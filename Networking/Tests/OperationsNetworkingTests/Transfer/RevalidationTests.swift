@@ -49,8 +49,11 @@ import Testing
             request.cachePolicy = policy
             let operation = HTTPDataOperation(request, as: .text, session: session)
             add(operation)
-            return Served(
-                text: try? await operation.value, isFromCache: operation.servedFromCache)
+            return await served(by: operation)
+        }
+
+        func served(by operation: HTTPDataOperation<String>) async -> Served {
+            Served(text: try? await operation.value, isFromCache: operation.servedFromCache)
         }
 
         /// Suspends until the cached response has this entity tag.
@@ -350,12 +353,13 @@ import Testing
             let client = try #require(program.client)
             _ = await program.load(server.url + "/")
             client.isSuspended = true
-            async let served = program.load(server.url + "/")
-            while client.counts.waiting < 1, !Task.isCancelled { await Task.yield() }
+            // The request is in the queue before the other one. The counts include it a moment earlier.
+            let stale = HTTPDataOperation(get(server.url + "/"), as: .text, session: program.session)
+            program.add(stale)
             let other = client.get(server.url + "/other", as: .text)
             client.isSuspended = false
-            let text = await served.text
-            #expect(text == "/")
+            let served = await program.served(by: stale)
+            #expect(served == Served(text: "/", isFromCache: true))
             await gate.reached()
             #expect(server.requests.map(\.target).last == "/other", "the request of the program is first")
             #expect(client.counts.waiting == 1)
