@@ -48,10 +48,27 @@ import Testing
         "@every 9223372036854775807d",
         "@every 36526d", "CRON_TZ=Europe/Berlin @every 1h", "CRON_TZ=Europe/Berlin", "CRON_TZ= * * * * *",
         "CRON_TZ=Europe/Atlantis * * * * *", "CRON_TZ=../../../etc/passwd * * * * *", "* * * * * CRON_TZ=UTC",
-        "60 * * * * *",
+        "60 * * * * *", "0 22-2 * * *", "@every 1y",
     ])
     func `R37: an invalid schedule is refused`(_ text: String) {
         #expect(throws: DurableError.self) { try CronSchedule(text) }
+    }
+
+    @Test(arguments: [
+        ("0 0 1-7 * 1", ["06-01", "06-02", "06-03", "06-04", "06-05", "06-06", "06-07", "06-08", "06-15"]),
+        ("0 0 */2 * 1", ["06-01", "06-15", "06-29"]),
+        ("0 5 10 * * *", ["05-31 10:05", "06-01 10:05"]),
+        ("5/15 * * * *", ["05-31 00:05", "05-31 00:20", "05-31 00:35", "05-31 00:50", "05-31 01:05"]),
+        ("0 22-23,0-2 * * *", ["05-31 01:00", "05-31 02:00", "05-31 22:00"]),
+    ])
+    func `R37: a text that other readers of cron understand differently has the times of the table`(
+        text: String, times: [String]
+    ) throws {
+        var time = "2026-05-31 00:00:00"
+        for expected in times {
+            time = String(try next(text, after: time).prefix(19))
+            #expect(time.hasPrefix("2026-" + expected))
+        }
     }
 
     @Test func `R37: a time in the gap of the clock is replaced by the end of the gap`() throws {
