@@ -173,10 +173,11 @@ public struct ResourceLedger<Claimant: Hashable> {
     /// The number of lanes with waiting claimants.
     var laneCount: Int { lanes.count }
 
-    /// The number of entries of all lines of a resource, outdated ones included.
+    /// The number of entries of all lines of a resource, outdated ones included, and of its parked claimants.
     func entryCount(of resource: Resource) -> Int {
         let account = accounts[resource]
-        return account.lines.values.reduce(account.holding.count + account.givingWay.count) { $0 + $1.count }
+        let lanes = account.holding.count + account.givingWay.count
+        return account.lines.values.reduce(lanes + account.parked.count) { $0 + $1.count }
     }
 
     /// Returns the resource of a name; nil when no claimant needs it.
@@ -264,7 +265,6 @@ public struct ResourceLedger<Claimant: Hashable> {
     public mutating func setGivesWay(_ lane: Lane, _ givesWay: Bool, change: UInt64) -> [Claimant] {
         guard let state = lanes[lane], change > state.change else { return [] }
         lanes[lane]?.change = change
-        guard state.givesWay != givesWay || !givesWay && state.closer != nil else { return [] }
         lanes[lane]?.givesWay = givesWay
         // Sorted, because the order of a dictionary differs between processes (rule N4).
         let resources = state.waiting.keys.sorted()
@@ -372,7 +372,7 @@ public struct ResourceLedger<Claimant: Hashable> {
                 leave(claimant, entry)
                 for need in entry.needs {
                     accounts[need.resource].offered += need.units
-                    if need.resource != resource { unsettled.append(need.resource) }
+                    unsettled.append(need.resource)
                 }
                 entry.state = .offered
                 entries[claimant] = entry
@@ -483,18 +483,14 @@ public struct ResourceLedger<Claimant: Hashable> {
         if accounts[resource].lines[entry.lane]?.first?.rank == entry.seniority { index(entry.lane, of: resource) }
     }
 
-    /// Enters a lane among those that give way, or among the others, at the seniority of its first claimant. A closed lane is entered
-    /// when it opens.
+    /// Enters a lane among those that give way, or among the others, at the seniority of its first claimant. The entry of a closed
+    /// lane is outdated. The lane is entered again when it opens.
     private mutating func index(_ lane: Lane, of resource: Resource) {
-        guard let state = lanes[lane], state.closer == nil, let first = firstClaimant(of: lane, for: resource) else {
-            return
-        }
-        let givesWay = state.givesWay
+        guard let givesWay = lanes[lane]?.givesWay, let first = firstClaimant(of: lane, for: resource) else { return }
         accounts[resource][givesWay].insert(lane, at: first.seniority)
         guard accounts[resource][givesWay].count > 2 * accounts[resource].lines.count + 64 else { return }
         accounts[resource][givesWay] = DeadlineHeap()
-        for other in accounts[resource].lines.keys
-        where lanes[other]?.givesWay == givesWay && lanes[other]?.closer == nil {
+        for other in accounts[resource].lines.keys where lanes[other]?.givesWay == givesWay {
             guard let first = firstClaimant(of: other, for: resource) else { continue }
             accounts[resource][givesWay].insert(other, at: first.seniority)
         }

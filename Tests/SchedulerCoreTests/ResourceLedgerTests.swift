@@ -42,6 +42,9 @@ import Testing
         expectWaits(&ledger, 2, [Need(1, of: memory)])
         #expect([1, 2, 3].map { ledger.isWaiting($0) } == [false, true, false])
         #expect(ledger.entryCount(of: memory) == 2)
+        let lane = Ledger.Lane(queue: 1)
+        #expect(!ledger.request(3, [Need(1, of: memory)], lane: lane, givesWay: true).isGranted)
+        #expect(ledger.entryCount(of: memory) == 4, "one in a line and one among the lanes for each")
     }
 
     @Test func `a claimant that no longer needs a resource blocks no other in its line`() {
@@ -74,6 +77,31 @@ import Testing
             expect(ledger.withdraw(claimant), [])
         }
         #expect(ledger.entryCount(of: memory) < 100)
+        // The removal of outdated entries keeps the others.
+        expect(ledger.withdraw(1), [2])
+    }
+
+    @Test func `a claimant that withdraws and requests again has a new place`() {
+        var ledger = Ledger()
+        let memory = ledger.addResource(capacity: 1)
+        expectGranted(&ledger, 1, [Need(1, of: memory)])
+        for claimant in [2, 3] { expectWaits(&ledger, claimant, [Need(1, of: memory)]) }
+        expect(ledger.withdraw(2), [])
+        expectWaits(&ledger, 2, [Need(1, of: memory)])
+        expect(ledger.withdraw(1), [3])
+        expect(ledger.withdraw(3), [2])
+    }
+
+    @Test func `the predecessor is that of the resource in question, not of the first need`() {
+        var ledger = Ledger()
+        let (memory, disk) = (ledger.addResource(capacity: 2), ledger.addResource(capacity: 1))
+        expectGranted(&ledger, 1, [Need(2, of: memory)])
+        expectWaits(&ledger, 2, [Need(1, of: memory), Need(1, of: disk)])
+        expectWaits(&ledger, 3, [Need(2, of: memory), Need(1, of: disk)])
+        #expect(ledger.predecessor(of: 3, for: disk) == (2, []))
+        #expect(ledger.predecessor(of: 3, for: memory) == (nil, []))
+        expect(ledger.stepOut(3), [3])
+        #expect(ledger.predecessor(of: 3, for: disk) == (nil, []), "it is in no line")
     }
 
     @Test(arguments: [0, 1, 2]) func `a claimant whose need exceeds a lowered capacity blocks no other resource`(
@@ -221,6 +249,19 @@ import Testing
         #expect(ledger.usage(of: memory) == .init(capacity: 8, inUse: 0, waiting: 0))
     }
 
+    @Test func `parked claimants leave no entries when the capacity rises, or when they leave`() {
+        var ledger = Ledger()
+        let memory = ledger.addResource(capacity: 4)
+        expectGranted(&ledger, 1, [Need(4, of: memory)])
+        for claimant in [2, 3] { expectWaits(&ledger, claimant, [Need(4, of: memory)]) }
+        expect(ledger.setCapacity(3, of: memory), [])
+        expect(ledger.withdraw(2), [])
+        expect(ledger.setCapacity(4, of: memory), [])
+        expect(ledger.withdraw(1), [3])
+        expect(ledger.withdraw(3), [])
+        #expect(ledger.entryCount(of: memory) == 0)
+    }
+
     @Test func `a claimant that is parked in one line does not block the other lines`() {
         var ledger = Ledger()
         let small = ledger.addResource(capacity: 1)
@@ -246,6 +287,11 @@ import Testing
         expectWaits(&ledger, 3, [Need(1, of: memory)])
         expect(ledger.withdraw(1), [2])
         expect(ledger.withdraw(2), [3])
+        // A claimant whose need exceeds the capacity is in no line, and is notified nevertheless.
+        expectWaits(&ledger, 4, [Need(4, of: memory)])
+        expect(ledger.setCapacity(3, of: memory), [])
+        expect(ledger.stepOut(4), [4])
+        #expect(ledger.usage(of: memory) == .init(capacity: 3, inUse: 0, waiting: 0))
     }
 
     @Test func `a lane that gives way is overtaken, keeps its seniority, and is served when no other lane is`() {
@@ -316,6 +362,9 @@ import Testing
         expectWaits(&ledger, 2, [Need(1, of: memory)])
         for claimant in [1, 2, 3] { expect(ledger.lapse(claimant), []) }
         expect(ledger.withdraw(1), [2])
+        for _ in 1...2 { expect(ledger.lapse(2), []) }
+        expectGranted(&ledger, 4, [Need(1, of: memory)])
+        expectWaits(&ledger, 5, [Need(1, of: memory)])
     }
 
     @Test func `very many changes of needs leave few entries in a line`() {
@@ -330,6 +379,8 @@ import Testing
             expectWaits(&ledger, 4, [Need(1, of: second)])
         }
         #expect(ledger.entryCount(of: first) < 200)
+        expect(ledger.withdraw(1), [3])
+        expect(ledger.withdraw(2), [4])
     }
 
     @Test(.tags(.slow), arguments: 0..<UInt64(Stress.rounds(200, small: 6)))

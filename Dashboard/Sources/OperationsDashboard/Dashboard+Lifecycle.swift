@@ -8,7 +8,9 @@ public struct DashboardService: Service {
 
     /// Creates a service.
     ///
-    /// - Parameter port: The port of 127.0.0.1; 0 for any free port.
+    /// - Parameters:
+    ///   - dashboard: The page that the service serves.
+    ///   - port: The port of 127.0.0.1; 0 for any free port.
     public init(_ dashboard: Dashboard, port: Int = 8080) { (self.dashboard, self.port) = (dashboard, port) }
 
     /// Serves the page until the task is cancelled, or the group shuts down.

@@ -7,7 +7,9 @@ extension Dashboard {
     ///
     /// While a page is open, the dashboard reads the store once each half second, or less often if a read takes long.
     ///
-    /// - Parameter name: The title on the page.
+    /// - Parameters:
+    ///   - store: An open store.
+    ///   - name: The title on the page.
     public func add(_ store: any DurableStore, name: String = "durable") {
         add { id, _ in DurableSource(store, name: name, id: id, configuration: configuration) }
     }
