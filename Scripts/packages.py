@@ -55,6 +55,8 @@ def imports(modules):
             *glob.glob(os.path.join(ROOT, "*", "Sources", "*", "module.modulemap"))]
     headers = [option for library in ("vips", "libpq") for option in subprocess.run(
         ["pkg-config", "--cflags-only-I", library], capture_output=True, text=True).stdout.split()]
+    # The client of the step `packages` leaves copies of this project's packages in the folder.
+    maps = [path for path in maps if os.sep + os.path.join("checkouts", "swift-operations") not in path]
     options = ["-fmodule-map-file=" + path for path in sorted(maps)] + headers
     return ["-I", modules, *(part for option in options for part in ("-Xcc", option))]
 
