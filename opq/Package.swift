@@ -34,12 +34,14 @@ let package = Package(
         .trait(
             name: "Images", description: "`opq fetch --thumbnail`. Needs libvips (Debian: libvips-dev).",
             enabledTraits: ["Fetch"]),
+        .trait(name: "Dashboard", description: "`opq run --serve` and `opq show --serve`: a page in the browser."),
     ],
     dependencies: [
         .package(name: "swift-operations", path: ".."),
         .package(
             name: "swift-operations-networking", path: "../Networking",
             traits: [.trait(name: "Images", condition: .when(traits: ["Images"]))]),
+        .package(name: "swift-operations-dashboard", path: "../Dashboard", traits: []),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -61,6 +63,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 fetching("OperationsNetworking", of: "swift-operations-networking"),
                 fetching("OperationsImages", of: "swift-operations-networking"),
+                .product(
+                    name: "OperationsDashboard", package: "swift-operations-dashboard",
+                    condition: .when(traits: ["Dashboard"])),
             ],
             swiftSettings: settings),
         .target(name: "CTestRun", path: "Tests/CTestRun"),

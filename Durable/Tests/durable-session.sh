@@ -253,6 +253,19 @@ if command -v script > /dev/null; then
     check 'an answer permits the change' has 'cancelled 5 operations'
 fi
 
+# The page is another program.
+mkdir folder
+printf '#!/bin/sh\necho "$* $DURABLE_STORE"\n' > folder/durable-serve
+chmod +x folder/durable-serve
+if [ ! -x "$programs/durable-serve" ]; then
+    status 2 --store work.db serve
+    check 'a missing program has a remedy' says 'product durable-serve'
+    PATH=$work/folder:$PATH status 0 --store work.db serve --port 0 --steer
+    check 'the store is not an argument' has '^--port 0 --steer work.db$'
+fi
+status 3 --store absent.db serve
+status 2 --store work.db serve --port 70000
+
 # Many operations.
 rm -f work.db*
 worker many work.db 100000
@@ -275,7 +288,7 @@ done
 "$durable" --generate-completion-script bash | bash -n
 check 'completions of bash are a program' test $? -eq 0
 commands=$("$durable" --help | sed -n '/^SUBCOMMANDS/,/^$/s/^  \([a-z]*\) .*/\1/p')
-check 'there are commands' test "$(echo "$commands" | wc -w)" -eq 19
+check 'there are commands' test "$(echo "$commands" | wc -w)" -eq 20
 for command in $commands; do
     check "the manual has $command" grep -q "^\.B durable $command\$\|^\.B durable $command " "$page"
     for option in $("$durable" help "$command" | grep -o -e '--[a-z][a-z-]*' | sort -u); do

@@ -24,7 +24,7 @@ open class OperationQueue: KeyValueObservable, Observable, Hashable, CustomStrin
     /// The resumable parts of async operations, if the queue ever had an async operation. See `Resumptions`.
     final let resumptionsReference = LazyReference<Resumptions>()
     /// The progress reporter and the watchers of the queue's operations, if there are any.
-    final let hooks = LazyReference<QueueHooks>()
+    final let hooks = ToggledReference<QueueHooks>()
     /// The operation whose parts the queue runs, if the queue is inside an operation. See `QueueOwner`.
     final let ownerReference = LazyReference<QueueOwner>()
     /// The observers of the queue, if there are any.

@@ -29,7 +29,7 @@ public final class Dashboard: Sendable {
     }
 
     let configuration: Configuration
-    private let sources = Mutex<[any Source]>([])
+    private let added = Mutex<[any Source]>([])
     private let isRunning = Atomic(false)
 
     /// Creates a dashboard without queues.
@@ -44,12 +44,14 @@ public final class Dashboard: Sendable {
     }
 
     func add(_ make: (_ id: String, _ sources: [any Source]) -> (any Source)?) {
-        sources.withLock { sources in
+        added.withLock { sources in
             if let source = make("s\(sources.count)", sources) { sources.append(source) }
         }
     }
 
-    /// Serves the page until the task is cancelled.
+    var sources: [any Source] { added.withLock { $0 } }
+
+    /// Serves the page until the task is cancelled. An open page reads the last state then, which takes half a second at most.
     ///
     /// - Parameter port: The port of 127.0.0.1; 0 for any free port.
     /// - Throws: ``DashboardError`` if the port cannot be used, or if this dashboard runs already.
@@ -58,10 +60,9 @@ public final class Dashboard: Sendable {
         defer { isRunning.store(false, ordering: .releasing) }
         let listener = try Listener(port: port)
         let token = configuration.token ?? Self.randomToken()
-        let sources = { @Sendable [self] in self.sources.withLock { $0 } }
         let responder = Responder(
             access: Access(token: token, port: listener.port), permitsSteering: configuration.permitsSteering,
-            sources: sources)
+            sources: { [self] in sources })
         let server = Server(listener, responder)
         let address = "http://127.0.0.1:\(listener.port)/?token=\(token)"
         if let onListen = configuration.onListen {

@@ -3,8 +3,10 @@
 import json
 import re
 import subprocess
+import sys
 import tempfile
 import time
+import traceback
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
@@ -80,3 +82,28 @@ LAYOUT = open(__file__.replace("browser.py", "layout.js"), encoding="utf-8").rea
 def layout(driver):
     """The places where the page breaks a rule: overflow, overlap, contrast below 4.5."""
     return json.loads(driver.execute_script(LAYOUT))
+
+
+def run_tests(module, driver, shot):
+    """Runs the tests of a module, or those that the command line names, and ends the process."""
+    names = [name for name in sys.argv[2:] if name.startswith("test_")]
+    tests = [(name, test) for name, test in module.items() if name.startswith("test_") and (not names or name in names)]
+    failed = 0
+    for name, test in tests:
+        begin = time.monotonic()
+        live = None
+        try:
+            errors(driver)
+            live = test(driver)
+            print(f"passed {name} ({time.monotonic() - begin:.1f} s)", flush=True)
+        except Exception:  # pylint: disable=broad-except
+            failed += 1
+            traceback.print_exc(limit=3)
+            shot(driver, name)
+            print(f"FAILED {name}", flush=True)
+        finally:
+            if live:
+                live.end()
+    driver.quit()
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)

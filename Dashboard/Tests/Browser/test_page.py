@@ -8,12 +8,11 @@ LIVE is the built program of Examples/Live. Each function whose name begins with
 import sys
 import tempfile
 import time
-import traceback
 
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from browser import Live, browser, errors, layout, resize, scheme, until
+from browser import Live, browser, errors, layout, resize, run_tests, scheme, until
 
 BINARY = sys.argv[1]
 SHOTS = sys.argv[sys.argv.index("--shots") + 1] if "--shots" in sys.argv else None
@@ -235,30 +234,5 @@ def test_many_operations(driver):
     print("    " + "\n    ".join(figures))
 
 
-def main():
-    names = [name for name in sys.argv[2:] if name.startswith("test_")]
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_") and (not names or name in names)]
-    driver = browser()
-    failed = 0
-    for name, test in tests:
-        begin = time.monotonic()
-        live = None
-        try:
-            errors(driver)
-            live = test(driver)
-            print(f"passed {name} ({time.monotonic() - begin:.1f} s)", flush=True)
-        except Exception:  # pylint: disable=broad-except
-            failed += 1
-            traceback.print_exc(limit=3)
-            shot(driver, "failed-" + name)
-            print(f"FAILED {name}", flush=True)
-        finally:
-            if live:
-                live.end()
-    driver.quit()
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(globals(), browser(), lambda driver, name: shot(driver, "failed-" + name))

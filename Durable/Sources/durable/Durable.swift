@@ -19,7 +19,7 @@ struct Durable: AsyncParsableCommand {
         subcommands: [
             List.self, Show.self, Explain.self, Retry.self, Cancel.self, Discard.self, Move.self, Delete.self,
             Prioritize.self, Queues.self, Suspend.self, Resume.self, Limits.self, Schedules.self, Workers.self,
-            Stats.self, Check.self, Compact.self, Backup.self,
+            Stats.self, Check.self, Compact.self, Backup.self, Serve.self,
         ])
 
     @OptionGroup var store: StoreOptions

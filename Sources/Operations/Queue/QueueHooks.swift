@@ -52,10 +52,11 @@ package protocol QueueInterceptor: AnyObject, Sendable {
         func perform(_ operation: Operation, _ work: nonisolated(nonsending) () async throws -> Void) async throws
 }
 
-/// The optional extensions of a queue. Most queues have none, and then pay a load at each place that may use one.
+/// The optional extensions of a queue. Most queues have none, and then pay a load at each place that may use one. So does a queue
+/// whose hooks had watchers only, and have none any more.
 final class QueueHooks: Sendable {
     let reporter = LazyReference<InstalledReporter>()
-    private let watchers = Locked(RemovableList<Listed>())
+    private let uses = Locked(Uses())
     private let hasWatchers = Atomic(false)
     fileprivate let interceptorReference = LazyReference<InstalledInterceptor>()
     let priorityPolicy = Locked(OperationQueue.PriorityPolicy.default)
@@ -72,6 +73,13 @@ final class QueueHooks: Sendable {
     private struct Listed: Identifiable {
         let watcher: any QueueWatcher
         var id: ObjectIdentifier { ObjectIdentifier(watcher) }
+    }
+
+    /// The reasons to ask the hooks.
+    private struct Uses {
+        var watchers = RemovableList<Listed>()
+        /// Whether there may be something other than watchers.
+        var isPermanent = false
     }
 
     var additionPolicies: [any AdditionPolicy] {
@@ -102,34 +110,44 @@ final class QueueHooks: Sendable {
 
     var interceptor: (any QueueInterceptor)? { interceptorReference.load()?.interceptor }
 
-    func add(_ watcher: any QueueWatcher) {
-        watchers.withLock { list in
-            list.append(Listed(watcher: watcher))
-            hasWatchers.store(true, ordering: .releasing)
+    /// Has the reference return these hooks from now on.
+    func useForever(by reference: borrowing ToggledReference<QueueHooks>) {
+        uses.withLock { uses in
+            uses.isPermanent = true
+            reference.setUsed(true)
         }
     }
 
-    var watcherCount: Int { watchers.withLock { $0.count } }
+    func add(_ watcher: any QueueWatcher, using reference: borrowing ToggledReference<QueueHooks>) {
+        uses.withLock { uses in
+            uses.watchers.append(Listed(watcher: watcher))
+            hasWatchers.store(true, ordering: .releasing)
+            reference.setUsed(true)
+        }
+    }
 
-    func remove(_ watcher: any QueueWatcher) {
+    var watcherCount: Int { uses.withLock { $0.watchers.count } }
+
+    func remove(_ watcher: any QueueWatcher, using reference: borrowing ToggledReference<QueueHooks>) {
         // The caller holds the watcher, so no `deinit` runs under the lock.
-        watchers.withLock { list in
-            list.remove(ObjectIdentifier(watcher))
+        uses.withLock { uses in
+            uses.watchers.remove(ObjectIdentifier(watcher))
             // With the lock, so that the watcher of an addition at the same time is not missed.
-            hasWatchers.store(list.count > 0, ordering: .releasing)
+            hasWatchers.store(uses.watchers.count > 0, ordering: .releasing)
+            if uses.watchers.count == 0, !uses.isPermanent { reference.setUsed(false) }
         }
         watcher.wasRemoved()
     }
 
     func notify(_ report: StallReport) {
         HeldLocks.assertNone()
-        watchers.withLock { $0 }.forEach { $0.watcher.queueStalled(report) }
+        uses.withLock { $0.watchers }.forEach { $0.watcher.queueStalled(report) }
     }
 
     func notify(_ step: QueueStep, of operation: Operation) {
         guard hasWatchers.load(ordering: .acquiring) else { return }
         HeldLocks.assertNone()
-        watchers.withLock { $0 }.forEach { $0.watcher.operation(operation, did: step) }
+        uses.withLock { $0.watchers }.forEach { $0.watcher.operation(operation, did: step) }
     }
 }
 
@@ -143,12 +161,14 @@ extension OperationQueue {
     }
 
     /// Adds a watcher of operations that are added from now on. The queue holds the watcher.
-    package final func addWatcher(_ watcher: any QueueWatcher) { ownHooks.add(watcher) }
+    package final func addWatcher(_ watcher: any QueueWatcher) {
+        hooks.kept(orNew: QueueHooks.init).add(watcher, using: hooks)
+    }
 
     /// The number of watchers.
-    package final var watcherCount: Int { hooks.load()?.watcherCount ?? 0 }
+    package final var watcherCount: Int { hooks.kept?.watcherCount ?? 0 }
 
-    package final func removeWatcher(_ watcher: any QueueWatcher) { hooks.load()?.remove(watcher) }
+    package final func removeWatcher(_ watcher: any QueueWatcher) { hooks.kept?.remove(watcher, using: hooks) }
 
     /// Installs an interceptor, unless there is one. Returns the installed one.
     package final func installInterceptor(_ interceptor: any QueueInterceptor) -> any QueueInterceptor {
@@ -178,7 +198,12 @@ extension OperationQueue {
         if hooks.isSet { hooks.load()?.notify(step, of: operation) }
     }
 
-    final var ownHooks: QueueHooks { hooks.load() ?? hooks.storeIfNil(QueueHooks()) }
+    /// The hooks for something other than a watcher. They stay in use.
+    final var ownHooks: QueueHooks {
+        let own = hooks.kept(orNew: QueueHooks.init)
+        own.useForever(by: hooks)
+        return own
+    }
 }
 
 /// A reporter as a class instance, so that the queue can keep it without a lock.

@@ -28,6 +28,27 @@ import Testing
         if case .finished = await iterator.next()?.kind {} else { Issue.record("not the last") }
     }
 
+    @Test func `a queue whose last watcher was removed has the path of a queue that never had one`() async {
+        let queue = OperationQueue()
+        // A macro cannot take the reference, which cannot be copied.
+        func hasHooks() -> Bool { queue.hooks.isSet }
+        let first = queue.addEventHandler { _ in }
+        let second = queue.addEventHandler { _ in }
+        #expect(hasHooks())
+        queue.removeWatcher(first)
+        #expect(hasHooks())
+        queue.removeWatcher(second)
+        #expect(!hasHooks())
+        let count = Atomic(0)
+        let third = queue.addEventHandler(for: .finished) { _ in count.wrappingAdd(1, ordering: .relaxed) }
+        queue.addOperation {}
+        await queue.waitUntilAllOperationsAreFinished()
+        #expect(count.load(ordering: .relaxed) == 1)
+        queue.unhandledFailureHandler = { _ in }
+        queue.removeWatcher(third)
+        #expect(hasHooks(), "the handler of failures is asked without a watcher")
+    }
+
     @Test func `the events of each operation come in order, with its times and its outcome`() async {
         let queue = OperationQueue()
         queue.name = "followed"

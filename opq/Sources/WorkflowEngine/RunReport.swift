@@ -171,7 +171,7 @@ public struct RunReport: Sendable {
 
 extension Duration {
     /// The duration in seconds with two decimal places, as in `0.42s`.
-    var seconds: String {
+    package var seconds: String {
         let hundredths = (components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 + 5) / 10
         return "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)s"
     }

@@ -38,9 +38,15 @@ struct ShowCommand: ParsableCommand {
     @Option(name: .customLong("run"), help: ArgumentHelp("The number of the run.", valueName: "number"))
     var number: WholeNumber?
 
+    @OptionGroup var page: PageOption
+
     func run() throws {
         let records = try openRecords(of: workflow)
         do {
+            if let port = page.serve {
+                return try PastPage.serve(
+                    records.pastRuns(run: number?.value, names: workflow.names), records, port.value)
+            }
             for line in try records.show(run: number?.value, names: workflow.names) { try printLine(line) }
         } catch let error as RunRecords.Failure {
             print("opq: \(error.text)".visible, to: &standardError)

@@ -32,7 +32,7 @@ struct Opq: ParsableCommand {
             Glibc.exit(ExitCode.badInput.rawValue)
         }
         do {
-            var command = try parsed(words.dropFirst())
+            var command = try parsed(PageOption.withPort(words.dropFirst())[...])
             try command.run()
         } catch {
             let code = exitCode(for: error)

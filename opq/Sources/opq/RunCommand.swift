@@ -30,6 +30,8 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var selection: SelectionOptions
 
+    @OptionGroup var page: PageOptions
+
     @Flag(help: "List the operations and families, and run no command.")
     var list = false
 
@@ -238,9 +240,10 @@ struct RunCommand: ParsableCommand {
             store == nil ? [] : (try? Array(Data(contentsOf: URL(fileURLWithPath: workflow.file)))) ?? []
         if resumes, let note = store?.noteForResume(options.fileBytes) { print("opq: \(note)", to: &standardError) }
         let isDrawn = isTerminal && detail != .quiet
-        options.reportsStarts = detail == .verbose || isDrawn || json
-        options.reportsSkips = !quiet
-        (options.adoptsOrphans, options.streams) = (true, stream)
+        let page = self.page.port.map { RunPage($0, of: plan, jobs: jobs?.value, store, secrets) }
+        options.reportsStarts = detail == .verbose || isDrawn || json || page != nil
+        options.reportsSkips = !quiet || page != nil
+        (options.adoptsOrphans, options.streams) = (true, stream || page != nil)
         let terminal = handover(printer)
         options.terminal = terminal
         var display: Display?
@@ -251,19 +254,24 @@ struct RunCommand: ParsableCommand {
         let run: WorkflowRun
         let interruption: Interruption
         do {
-            run = try WorkflowRun(plan, options: options) { [display] event in
+            try page?.open(stays: self.page.stay)
+            run = try WorkflowRun(plan, options: options) { [display, stream] event in
                 outputs.note(event)
+                page?.note(event)
+                if case .output = event, !stream { return true }
                 let isPrinted = printer.print(event)
                 display?.note(event)
                 return isPrinted
             }
             for text in run.notes { note(text) }
             interruption = try Interruption(
-                of: run, terminal: terminal, announce: { printer.announceCancellation() },
+                of: run, terminal: terminal,
+                announce: { if page?.leave() != true { printer.announceCancellation() } },
                 redraw: { [display] isContinued in
                     if isContinued { display?.continued() } else { display?.changed() }
                 })
         } catch {
+            page?.close()
             display?.end()
             files.trace?.abandon()
             files.report?.abandon()
@@ -300,7 +308,9 @@ struct RunCommand: ParsableCommand {
         if let error = printer.failure, error != EPIPE {
             print("opq: cannot write to standard output: \(String(cString: strerror(error)))", to: &standardError)
         }
-        if let signal = interruption.signal { endProcess(by: signal) }
+        let signal = interruption.signal
+        page?.close(after: result, isInterrupted: signal != nil) { note($0) }
+        if let signal { endProcess(by: signal) }
         let isComplete = isPrinted && printer.failure == nil
         if !isComplete || !result.conclusions.allSatisfy({ $0.isFine }) { throw ExitCode.failure }
         if isRecorded.contains(false) { throw ExitCode.badInput }

@@ -36,7 +36,7 @@ package struct FoldedGraph: Sendable {
     /// Folds a graph. Up to 200 operations stay single. Of more, those of one level with one state and one name without its numbers
     /// become one node; if these are too many, all of one level and state; and then levels are put together.
     package init(_ graph: Graph) {
-        operationCount = graph.nodes.count
+        operationCount = graph.nodes.reduce(0) { $0 + $1.count }
         let (levels, longest) = graph.levels()
         var critical: Set<Int> = []
         var end = graph.nodes.indices.max { (levels[$0], $1) < (levels[$1], $0) }
@@ -56,11 +56,13 @@ package struct FoldedGraph: Sendable {
             if Set(keys).count <= Self.nodeLimit { break }
         }
         var places: [Key: Int] = [:]
+        var folded: Set<Int> = []
         var place = Array(repeating: 0, count: keys.count)
         for (index, key) in keys.enumerated() {
             let isCritical = critical.contains(index)
             if let known = places[key] {
-                nodes[known].count += 1
+                folded.insert(known)
+                nodes[known].count += graph.nodes[index].count
                 nodes[known].isCritical = nodes[known].isCritical || isCritical
                 nodes[known].id = nil
                 place[index] = known
@@ -71,10 +73,10 @@ package struct FoldedGraph: Sendable {
             let node = graph.nodes[index]
             nodes.append(
                 Node(
-                    id: node.id, name: node.name, state: node.state, count: 1, level: key.level, isCritical: isCritical)
-            )
+                    id: node.id, name: node.name, state: node.state, count: node.count, level: key.level,
+                    isCritical: isCritical))
         }
-        for (index, key) in keys.enumerated() where nodes[place[index]].count > 1 {
+        for (index, key) in keys.enumerated() where folded.contains(place[index]) {
             nodes[place[index]].name = key.stem.isEmpty ? "operations" : key.stem
         }
         var seen: Set<Edge> = []

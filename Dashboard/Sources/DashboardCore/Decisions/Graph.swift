@@ -1,11 +1,16 @@
 /// Operations and their dependencies, by index. A dependency with an index that is no node is ignored.
 package struct Graph: Sendable {
     package struct Node: Sendable {
-        package var id: Int64
+        /// The operation; nil for several.
+        package var id: Int64?
         package var name: String
         package var state: String
+        /// The number of operations for which the node stands.
+        package var count: Int
 
-        package init(id: Int64, name: String, state: String) { (self.id, self.name, self.state) = (id, name, state) }
+        package init(id: Int64?, name: String, state: String, count: Int = 1) {
+            (self.id, self.name, self.state, self.count) = (id, name, state, count)
+        }
     }
 
     package var nodes: [Node]

@@ -5,6 +5,20 @@ package enum ShortText {
     /// The length of an explanation or an error, in characters.
     package static let noteLimit = 2000
 
+    /// The length of an output, in bytes.
+    package static let outputLimit = 16 * 1024
+
+    /// Returns the text, or an ellipsis and its end, from the beginning of a line if there is one. O(`limit`).
+    package static func end(_ text: String, bytes limit: Int = outputLimit) -> String {
+        guard text.utf8.count > limit else { return text }
+        var end = text.utf8.suffix(limit)
+        while let first = end.first, first & 0xC0 == 0x80 { end.removeFirst() }
+        if let line = end.firstIndex(of: UInt8(ascii: "\n")), line != end.indices.last {
+            end = end[end.index(after: line)...]
+        }
+        return "…\n" + String(Substring(end))
+    }
+
     /// Returns the text, or its beginning and an ellipsis. O(`limit`): a name may have ten million characters.
     ///
     /// A single character can have millions of combining marks, so the bytes are limited too, to eight a character.

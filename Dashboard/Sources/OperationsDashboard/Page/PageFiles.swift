@@ -155,7 +155,7 @@ enum PageFiles {
         td.time { white-space: nowrap; font-variant-numeric: tabular-nums; }
         .state { font-weight: 600; white-space: nowrap; }
         .running { color: var(--running); } .ready { color: var(--ready); } .waiting, .scheduled, .blocked, .signal { color: var(--waiting); }
-        .done { color: var(--done); } .failed, .crashed, .discarded { color: var(--failed); } .cancelled { color: var(--cancelled); }
+        .done { color: var(--done); } .failed, .crashed, .discarded { color: var(--failed); } .cancelled, .skipped { color: var(--cancelled); }
         canvas { width: 100%; background: var(--card); border: 1px solid var(--line); border-radius: 8px; display: block; margin-top: .5rem; }
         #graph { display: block; background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
         #graph rect { fill: var(--page); stroke: var(--line); stroke-width: 1; rx: 5px; }
@@ -167,6 +167,7 @@ enum PageFiles {
         dialog { width: min(46rem, calc(100vw - 1.5rem)); max-height: 90vh; overflow: auto; background: var(--card); color: var(--text); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; }
         dialog::backdrop { background: rgb(0 0 0 / .45); }
         dialog dl { display: grid; grid-template-columns: minmax(7rem, auto) minmax(0, 1fr); gap: .3rem 1rem; }
+        dialog .output { margin: 0; max-height: 45vh; overflow: auto; white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.4 ui-monospace, monospace; background: var(--page); border: 1px solid var(--line); border-radius: 6px; padding: .5rem; }
         dialog dt { color: var(--muted); } dialog dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
         .message { position: fixed; left: 50%; bottom: 1rem; transform: translateX(-50%); background: var(--text); color: var(--page); padding: .5rem 1rem; border-radius: 8px; margin: 0; max-width: calc(100vw - 2rem); }
         .skip { position: absolute; left: -999rem; } .skip:focus { left: 1rem; top: .5rem; background: var(--card); padding: .3rem .6rem; z-index: 2; }
@@ -195,6 +196,7 @@ enum PageFiles {
         const stateNames = {
           queue: ["running", "ready", "waiting", "done", "failed", "cancelled"],
           durable: ["running", "ready", "waiting", "scheduled", "done", "failed", "crashed", "discarded", "cancelled"],
+          report: ["running", "waiting", "done", "failed", "skipped", "cancelled"],
         };
         const reasonNames = {
           dependencies: "for other operations", conditions: "for conditions", resources: "for resources", key: "for the limit of a key",
@@ -266,8 +268,12 @@ enum PageFiles {
         async function once(kind, body) {
           if (model.busy.has(kind)) return;
           model.busy.add(kind);
-          try { await body(); } catch (error) { if (error.message) put($("range"), error.message); } finally { model.busy.delete(kind); }
+          // A request without a response is no news: the connection is shown as lost.
+          try { await body(); } catch (error) { if (!(error instanceof TypeError)) put($("range"), error.message); } finally { model.busy.delete(kind); }
         }
+        const total = item => item.done + item.failed + item.skipped + item.cancelled + item.waiting + item.running;
+        // A record of the past has neither queues nor times.
+        const hasQueues = item => item.kind === "durable" || item.kind === "report" && item.tabs.length > 1;
         const source = () => model.sources.find(source => source.id === model.current);
 
         function showSources() {
@@ -284,8 +290,8 @@ enum PageFiles {
             button.dataset.id = item.id;
             button.setAttribute("aria-current", item.id === model.current);
             put(button.children[0], item.gone ? "released queue" : item.name);
-            put(button.children[1], item.gone ? "" : number(item.running) + " running, " + number(item.ready + item.waiting) + " waiting");
-            put(button.children[2], item.stall ? "stalled" : item.suspended ? "suspended" : item.failed ? number(item.failed) + " failed" : "");
+            put(button.children[1], item.gone ? "" : item.ended ? number(total(item)) + " operations" : number(item.running) + " running, " + number(item.ready + item.waiting) + " waiting");
+            put(button.children[2], item.kind === "report" && item.ended ? (item.failed ? number(item.failed) + " failed" : "ended") : item.stall ? "stalled" : item.suspended ? "suspended" : item.failed ? number(item.failed) + " failed" : "");
           });
         }
         function choose(id) {
@@ -299,9 +305,14 @@ enum PageFiles {
           load();
         }
         function showNumbers(item) {
-          const values = [["running", number(item.running)], ["ready", number(item.ready)], ["waiting", number(item.waiting)],
-            ["done", number(item.done)], ["failed", number(item.failed), item.failed > 0], ["cancelled", number(item.cancelled)],
-            ["oldest", item.oldest == null ? "–" : (item.oldestAtLeast ? "≥ " : "") + duration(item.oldest)]];
+          const isReport = item.kind === "report";
+          const values = [["running", number(item.running)], ...(isReport ? [] : [["ready", number(item.ready)]]), ["waiting", number(item.waiting)],
+            ["done", number(item.done)], ["failed", number(item.failed), item.failed > 0],
+            ...(isReport ? [["skipped", number(item.skipped)]] : []), ["cancelled", number(item.cancelled)]];
+          if (isReport) {
+            if (item.ran != null) values.push([item.ended ? "took" : "running for", duration(item.ran)]);
+            if (!item.ended) values.push(["time left", item.left == null ? "unknown" : "≈ " + duration(item.left)]);
+          } else values.push(["oldest", item.oldest == null ? "–" : (item.oldestAtLeast ? "≥ " : "") + duration(item.oldest)]);
           if (item.kind === "queue") {
             values.push(["starts a second", rate(item.rate)], ["limit", String(item.limit)]);
             if (item.limitPerKey != null) values.push(["limit of each key", number(item.limitPerKey)]);
@@ -339,7 +350,7 @@ enum PageFiles {
           put($("suspend"), item.suspended ? "Resume" : "Suspend");
         }
         function showTabs(item) {
-          const names = item.kind === "durable" ? ["operations", "queues", "workers", "schedules", "timeline"] : ["operations", "timeline", "graph"];
+          const names = item.tabs || (item.kind === "durable" ? ["operations", "queues", "workers", "schedules", "timeline"] : ["operations", "timeline", "graph"]);
           const tabs = $("tabs");
           if (tabs.dataset.names !== names.join()) {
             tabs.dataset.names = names.join();
@@ -360,8 +371,9 @@ enum PageFiles {
           if (!item) return;
           showSources();
           put($("title"), item.gone ? "released queue" : item.name);
-          $("stall").hidden = !item.stall;
-          if (item.stall) put($("stall"), item.stall);
+          const notice = item.stall || item.notice;
+          $("stall").hidden = !notice;
+          if (notice) put($("stall"), notice);
           $("incomplete").hidden = !item.incomplete;
           if (item.incomplete) {
             put($("incomplete"), "More operations started than the page records, so done, failed and cancelled leave some out. Running, waiting and starts are complete.");
@@ -415,6 +427,7 @@ enum PageFiles {
           if (model.tab === "operations") once("operations", loadRows);
           if (model.tab === "timeline") once("timeline", loadTimeline);
           if (model.tab === "graph") once("graph", loadGraph);
+          if (item.kind === "report" && !item.ended && $("detail").open) once("detail", followDetail);
         }
         async function loadRows() {
           const [id, cursor, text, state] = [model.current, model.cursor, model.text, model.state];
@@ -422,7 +435,7 @@ enum PageFiles {
           if (id !== model.current || cursor !== model.cursor || text !== model.text || state !== model.state) return setTimeout(load);
           model.page = page;
           const item = source();
-          const titles = [...(item.steering ? [""] : []), "name", "state", "time", ...(item.kind === "durable" ? ["queue"] : []), "why, or error"];
+          const titles = [...(item.steering ? [""] : []), "name", "state", "time", ...(hasQueues(item) ? ["queue"] : []), "why, or error"];
           const head = $("head");
           if (head.dataset.titles !== titles.join()) {
             head.dataset.titles = titles.join();
@@ -442,7 +455,7 @@ enum PageFiles {
         function makeRow(item) {
           const cells = [element("td", { class: "name" }, element("button", { type: "button", onclick: event => openDetail(event.currentTarget.dataset.id) })),
             element("td", {}, element("span", { class: "state" })), element("td", { class: "time" }),
-            ...(item.kind === "durable" ? [element("td", { "data-title": "queue" })] : []), element("td", { class: "note" }, element("span"))];
+            ...(hasQueues(item) ? [element("td", { "data-title": "queue" })] : []), element("td", { class: "note" }, element("span"))];
           if (item.steering) {
             const box = element("input", { type: "checkbox" });
             box.addEventListener("change", () => {
@@ -466,7 +479,7 @@ enum PageFiles {
           cells[1].firstChild.className = "state " + row.state;
           put(cells[1].firstChild, row.state);
           put(cells[2], duration(row.seconds));
-          if (item.kind === "durable") put(cells[3], row.queue);
+          if (hasQueues(item)) put(cells[3], row.queue);
           put(cells[cells.length - 1].firstChild, row.note || "");
         }
         function actions(item, ids) {
@@ -497,29 +510,65 @@ enum PageFiles {
           const item = source();
           model.detail = id;
           try {
-            const detail = await get("/api/operation", { source: item.id, id });
-            put($("detail-title"), detail.name);
-            const list = element("dl");
-            const add = (title, value) => { if (value != null && value !== "") list.append(element("dt", { text: title }), value instanceof Node ? element("dd", {}, value) : element("dd", { text: value })); };
-            add("state", detail.state);
-            add(item.kind === "durable" ? "queue" : "type", detail.type);
-            add("why", detail.explanation);
-            for (const [title, seconds] of detail.facts || []) add(title, duration(seconds));
-            if (detail.dependents) add("waited for by", number(detail.dependents) + (detail.dependents === 1 ? " operation" : " operations"));
-            add("error", detail.error);
-            add("input", detail.input);
-            if (detail.dependencies && detail.dependencies.length) {
-              add("depends on", element("ul", {}, ...detail.dependencies.map(one => element("li", {}, element("button", {
-                type: "button", text: one.name + " (" + one.state + ")", onclick: () => openDetail(one.id) })))));
-              if (detail.dependencyCount > detail.dependencies.length) add("", "and " + number(detail.dependencyCount - detail.dependencies.length) + " more");
-            }
-            if (detail.attempts && detail.attempts.length) {
-              add("attempts", table(["outcome", "took", "worker", "error"], detail.attempts.map(one => [one.outcome, duration(one.seconds), one.worker, one.error || ""])));
-            }
-            $("detail-body").replaceChildren(list);
-            $("detail-controls").replaceChildren(...(item.steering ? actions(item, () => [id]) : []));
+            showDetail(item, id, await get("/api/operation", { source: item.id, id }));
             if (!$("detail").open) $("detail").showModal();
+            const output = $("detail-body").querySelector("pre");
+            if (output) output.scrollTop = output.scrollHeight;
           } catch (error) { say("The operation has left the queue, or the server does not answer."); }
+        }
+        // An open detail of a running operation follows its output and its times. The rest is replaced only if it differs, so that focus stays.
+        async function followDetail() {
+          const [item, id] = [source(), model.detail];
+          const detail = await get("/api/operation", { source: item.id, id });
+          if (item.id !== model.current || id !== model.detail || !$("detail").open) return;
+          const output = $("detail-body").querySelector("pre");
+          if (model.detailKey !== detailKey(detail)) {
+            const top = output && output.scrollTop + output.clientHeight < output.scrollHeight - 4 ? output.scrollTop : null;
+            showDetail(item, id, detail);
+            const next = $("detail-body").querySelector("pre");
+            if (next) next.scrollTop = top == null ? next.scrollHeight : top;
+            return;
+          }
+          (detail.facts || []).filter(([, seconds]) => seconds != null).forEach(([, seconds], index) => {
+            const node = $("detail-body").querySelectorAll("dd[data-fact]")[index];
+            if (node) put(node, duration(seconds));
+          });
+          if (!output || output.textContent === detail.output) return;
+          const isAtEnd = output.scrollTop + output.clientHeight >= output.scrollHeight - 4;
+          output.textContent = detail.output;
+          if (isAtEnd) output.scrollTop = output.scrollHeight;
+        }
+        function detailKey(detail) {
+          return JSON.stringify({ ...detail, facts: (detail.facts || []).map(([title, value]) => [title, value != null]), output: !detail.output });
+        }
+        function showDetail(item, id, detail) {
+          model.detailKey = detailKey(detail);
+          put($("detail-title"), detail.name);
+          const list = element("dl");
+          const add = (title, value, attributes = {}) => {
+            if (value == null || value === "") return;
+            list.append(element("dt", { text: title }), value instanceof Node ? element("dd", attributes, value) : element("dd", { ...attributes, text: value }));
+          };
+          add("state", detail.state);
+          add(item.kind === "queue" ? "type" : "queue", detail.type);
+          add("why", detail.explanation);
+          for (const [title, seconds] of detail.facts || []) add(title, duration(seconds), { "data-fact": true });
+          for (const [title, text] of detail.texts || []) add(title, text);
+          if (detail.dependents) add("waited for by", number(detail.dependents) + (detail.dependents === 1 ? " operation" : " operations"));
+          add("error", detail.error);
+          add("note", detail.note);
+          add("input", detail.input);
+          if (detail.dependencies && detail.dependencies.length) {
+            add("depends on", element("ul", {}, ...detail.dependencies.map(one => element("li", {}, element("button", {
+              type: "button", text: one.name + " (" + one.state + ")", onclick: () => openDetail(one.id) })))));
+            if (detail.dependencyCount > detail.dependencies.length) add("", "and " + number(detail.dependencyCount - detail.dependencies.length) + " more");
+          }
+          if (detail.attempts && detail.attempts.length) {
+            add("attempts", table(["outcome", "took", "worker", "error"], detail.attempts.map(one => [one.outcome, duration(one.seconds), one.worker, one.error || ""])));
+          }
+          if (detail.output) add("output", element("pre", { class: "output", tabindex: 0, "aria-label": "Output", text: detail.output }));
+          $("detail-body").replaceChildren(list);
+          $("detail-controls").replaceChildren(...(item.steering ? actions(item, () => [id]) : []));
         }
 
         async function loadTimeline() {
@@ -640,6 +689,7 @@ enum PageFiles {
               points.push(item.rate || 0);
               if (points.length > 300) points.shift();
             }
+            model.hasEnded = false;
             $("connection").className = "live";
             put($("connection"), sources.length ? "live" : "live, but the program has added no queue");
             if (!source() && sources.length) choose(sources[0].id); else showAll();
@@ -648,12 +698,27 @@ enum PageFiles {
             document.documentElement.dataset.frames = Number(document.documentElement.dataset.frames || 0) + 1;
             document.documentElement.dataset.cost = model.cost.toFixed(2);
           });
+          // The server waits for the last requests of the page, and not longer than until the page closes the stream.
+          stream.addEventListener("end", async () => {
+            model.hasEnded = true;
+            const isIdle = async () => { while (model.busy.size) await new Promise(done => setTimeout(done, 10)); };
+            await isIdle();
+            load();
+            await isIdle();
+            stream.close();
+            showLoss();
+            setTimeout(connect, 2000);
+          });
           stream.addEventListener("error", () => {
-            $("connection").className = "lost";
-            put($("connection"), "connection lost, trying again");
+            showLoss();
             // A refused connection ends the stream for good in some browsers.
             if (stream.readyState === EventSource.CLOSED) setTimeout(connect, 2000);
           });
+        }
+
+        function showLoss() {
+          $("connection").className = "lost";
+          put($("connection"), model.hasEnded ? "the program has ended" : "connection lost, trying again");
         }
 
         function begin() {

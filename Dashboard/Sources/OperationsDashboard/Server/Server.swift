@@ -34,6 +34,9 @@ final class Server: @unchecked Sendable {
     private var closing: Double?
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 1)
     private static let grace = 5.0
+    /// The time at which the thread ends. Until then, pages send their last requests and close their streams.
+    private var ending: Double?
+    private static let farewell = 0.5
 
     init(_ listener: Listener, _ responder: Responder) { (self.listener, self.responder) = (listener, responder) }
 
@@ -60,8 +63,10 @@ final class Server: @unchecked Sendable {
     }
 
     private func loop() {
-        while readMail() {
+        while true {
+            readMail()
             let now = PageClock.now
+            if let ending, now >= ending || !connections.contains(where: \.isStream) { break }
             connections.removeAll { connection in
                 guard ConnectionLimits.isOver(connection.moment(now: now)) else { return false }
                 SocketCalls.end(connection.descriptor)
@@ -77,6 +82,7 @@ final class Server: @unchecked Sendable {
 
     /// Opens and closes the recordings, and orders the next frame.
     private func follow(_ now: Double) {
+        if ending != nil { return }
         let hasStream = connections.contains { $0.isStream }
         if hasStream {
             closing = nil
@@ -100,15 +106,16 @@ final class Server: @unchecked Sendable {
         }
     }
 
-    /// Returns whether the thread continues.
-    private func readMail() -> Bool {
+    private func readMail() {
         let items = mail.withLock { items in
             defer { items = [] }
             return items
         }
         for item in items {
             switch item {
-            case .stop: return false
+            case .stop:
+                sayGoodbye()
+                ending = PageClock.now + Self.farewell
             case .response(let response, let number): answer(number, response)
             case .frame(let frame, let cost):
                 makesFrame = false
@@ -119,7 +126,21 @@ final class Server: @unchecked Sendable {
                 }
             }
         }
-        return true
+    }
+
+    /// Sends the last state, so that a page that stays open shows the end. A source that answers later, such as a store, is left out,
+    /// and so is a page that has not read its last frame.
+    private func sayGoodbye() {
+        let last = Mutex<JSON?>(nil)
+        if connections.contains(where: \.isStream) {
+            responder.overview { overview in last.withLock { $0 = overview } }
+        }
+        let state = last.withLock { $0.map { EventFrames.frame("state", $0) } } ?? []
+        let frame = state + EventFrames.frame("end", .null)
+        for index in connections.indices where connections[index].isStream && !connections[index].hasOutput {
+            connections[index].setOutput(frame)
+            _ = connections[index].transmit(now: PageClock.now)
+        }
     }
 
     private func answer(_ number: Int, _ response: HTTPResponse) {
@@ -142,6 +163,7 @@ final class Server: @unchecked Sendable {
         }
         var pause = 1.0
         if isOpen, !makesFrame { pause = max(0, min(pause, (closing ?? nextFrame) - now)) }
+        if let ending { pause = max(0, min(pause, ending - now)) }
         let timeout = connections.isEmpty && !isOpen ? -1 : Int32((pause * 1000).rounded(.up))
         guard poll(&polls, nfds_t(polls.count), timeout) > 0 else { return }
         if polls[0].revents != 0 { SocketCalls.drain(wake.read) }

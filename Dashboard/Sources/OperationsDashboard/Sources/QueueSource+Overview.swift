@@ -66,7 +66,7 @@ extension QueueSource {
         for (index, operation) in operations.enumerated() { indexes[ObjectIdentifier(operation)] = index }
         let mustName = operations.count <= FoldedGraph.nodeLimit
         let nodes = operations.map { operation in
-            Graph.Node(id: mustName ? show(operation) : 0, name: operation.shortName, state: operation.stateWord)
+            Graph.Node(id: mustName ? show(operation) : nil, name: operation.shortName, state: operation.stateWord)
         }
         return Graph(
             nodes: nodes,

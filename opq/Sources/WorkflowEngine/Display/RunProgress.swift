@@ -12,7 +12,7 @@ public struct RunProgress: Sendable {
     let plan: WorkflowPlan
     /// The concurrency limits of the queues.
     let limits: [String: Int]
-    private let indices: [String: Int]
+    let indices: [String: Int]
     private(set) var states: [State]
     /// The running operations. The operation that started first comes first.
     private(set) var running: [Int] = []
@@ -20,7 +20,7 @@ public struct RunProgress: Sendable {
     private(set) var failedCount = 0
     /// The operations before this one have started.
     private var firstWaiting = 0
-    private var timeLeft: TimeLeft
+    var timeLeft: TimeLeft
 
     /// Creates the state of a run that has not begun.
     ///
@@ -87,7 +87,8 @@ public struct RunProgress: Sendable {
         return found
     }
 
-    private func reason(for index: Int) -> String {
+    /// Returns the reason why a waiting operation waits.
+    func reason(for index: Int) -> String {
         let operation = plan.operations[index]
         let ahead = operation.barrierAhead.map { [$0..<$0 + 1] } ?? []
         for range in operation.awaited + ahead {

@@ -14,6 +14,8 @@ struct TimeLeft: Sendable {
     /// The families that others wait for, and the positions among them of each operation.
     private let ranges: [Range<Int>]
     private var rangesOfMember: [Int: [Int]] = [:]
+    /// The operation that follows each one in its longest chain.
+    private(set) var following: [Int?] = []
     /// The time from the start of each operation to the end of the longest chain that begins with it.
     private var chains: [Duration] = []
     /// The operations in the order of their chains, the longest one first.
@@ -54,23 +56,34 @@ struct TimeLeft: Sendable {
     private func duration(of index: Int) -> Duration {
         if let own = durations[index] { return own }
         if let family = families[plan.operations[index].family], family.count > 0 { return family.sum / family.count }
-        return all.sum / max(all.count, 1)
+        // Without any duration, a chain with more operations counts as longer.
+        return all.count > 0 ? all.sum / all.count : .seconds(1)
     }
 
     /// Returns the estimate. `nil` if no duration is known. O(operations), and O(links) after many ends.
     mutating func estimate(_ states: [RunProgress.State], at now: Instant) -> Duration? {
         guard all.count > 0 else { return nil }
+        let (chain, queue) = bounds(states, at: now)
+        return max(chain?.time ?? .zero, queue?.time ?? .zero)
+    }
+
+    /// Returns the chain of operations that ends last, and the queue whose work ends last, with the estimated times until then.
+    /// `nil` if there is none. O(operations), and O(links) after many ends.
+    mutating func bounds(
+        _ states: [RunProgress.State], at now: Instant
+    ) -> (chain: (first: Int, time: Duration)?, queue: (name: String, time: Duration)?) {
         // The means change little after the first ends.
         if computedCount < 0 || endedCount >= computedCount * 2 { computeChains() }
-        var longest = Duration.zero
+        var longest: (first: Int, time: Duration)?
         for index in order {
-            if chains[index] <= longest { break }
+            if let longest, chains[index] <= longest.time { break }
+            let time: Duration
             switch states[index] {
-            case .waiting: longest = max(longest, chains[index])
-            case .running(let since):
-                longest = max(longest, chains[index] - min(now - since, duration(of: index)))
-            case .ended: break
+            case .waiting: time = chains[index]
+            case .running(let since): time = chains[index] - min(now - since, duration(of: index))
+            case .ended: continue
             }
+            if longest.map({ time > $0.time }) ?? true { longest = (index, time) }
         }
         var work: [String: Duration] = [:]
         for (index, state) in states.enumerated() {
@@ -82,23 +95,30 @@ struct TimeLeft: Sendable {
             }
             work[plan.operations[index].queue, default: .zero] += left
         }
-        return work.reduce(longest) { max($0, $1.value / max(limits[$1.key] ?? 1, 1)) }
+        let times = work.map { (name: $0.key, time: $0.value / max(limits[$0.key] ?? 1, 1)) }
+        return (longest, times.max { ($0.time, $1.name) < ($1.time, $0.name) })
     }
 
     private mutating func computeChains() {
         computedCount = max(endedCount, 4)
-        var after = [Duration](repeating: .zero, count: plan.operations.count)
-        var afterRange = [Duration](repeating: .zero, count: ranges.count)
+        typealias Next = (time: Duration, index: Int?)
+        var after = [Next](repeating: (.zero, nil), count: plan.operations.count)
+        var afterRange = [Next](repeating: (.zero, nil), count: ranges.count)
         let positions = Dictionary(zip(ranges, ranges.indices)) { $1 }
-        chains = after
+        chains = [Duration](repeating: .zero, count: plan.operations.count)
+        following = [Int?](repeating: nil, count: plan.operations.count)
         for index in plan.possibleOrder.reversed() {
-            let ofFamilies = (rangesOfMember[index] ?? []).map { afterRange[$0] }.max() ?? .zero
-            chains[index] = duration(of: index) + max(after[index], ofFamilies)
+            var next = after[index]
+            for position in rangesOfMember[index] ?? [] where afterRange[position].time > next.time {
+                next = afterRange[position]
+            }
+            chains[index] = duration(of: index) + next.time
+            following[index] = next.index
             for range in plan.operations[index].awaited {
                 if let position = positions[range] {
-                    afterRange[position] = max(afterRange[position], chains[index])
-                } else {
-                    after[range.lowerBound] = max(after[range.lowerBound], chains[index])
+                    if chains[index] > afterRange[position].time { afterRange[position] = (chains[index], index) }
+                } else if chains[index] > after[range.lowerBound].time {
+                    after[range.lowerBound] = (chains[index], index)
                 }
             }
         }

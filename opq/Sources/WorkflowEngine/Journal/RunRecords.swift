@@ -9,7 +9,7 @@ public struct RunRecords: Sendable {
     }
 
     private let file: String
-    private let runs: [RunHistory.Run]
+    let runs: [RunHistory.Run]
 
     /// Reads the records of a workflow file.
     ///
@@ -101,7 +101,7 @@ public struct RunRecords: Sendable {
     }
 
     /// Returns the local time of an instant, as in `2026-11-30 02:15:09`.
-    private static func date(_ time: Int64) -> String {
+    static func date(_ time: Int64) -> String {
         var seconds = time_t(time / 1_000_000_000)
         var local = tm()
         localtime_r(&seconds, &local)
