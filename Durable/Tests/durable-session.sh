@@ -134,7 +134,7 @@ repair() {
 # Wrong use, and databases that are no stores.
 status 0 --help
 check 'help names the exit statuses' has 'Exit status'
-check 'help names no command that does not exist' lacks 'serve'
+check 'help names the page' has '^  serve '
 status 0 --version
 status 2 list
 check 'a store is needed' says 'DURABLE_STORE'

@@ -5,8 +5,8 @@ import OperationsDashboard
 import OperationsDurable
 #endif
 
-/// Queues to look at: `swift run Live [PORT]`. Options: `--waiting N`, `--steer`, `--token T`, `--stalled`, `--hostile`, and with the
-/// trait `Durable` `--store PATH`.
+/// Queues to look at: `swift run Live [PORT]`. Options: `--waiting N`, `--steer`, `--token T`, `--stalled`, `--hostile`,
+/// `--end-after SECONDS`, and with the trait `Durable` `--store PATH`.
 @main
 struct Live {
     static func main() async throws {
@@ -51,7 +51,12 @@ struct Live {
         #endif
         let crawl = Task { try await Live.crawl(pages) }
         let port = arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
-        try await dashboard.run(port: port)
+        let serving = Task { try await dashboard.run(port: port) }
+        if let seconds = value("--end-after").flatMap({ Double($0) }) {
+            try await Task.sleep(for: .seconds(seconds))
+            serving.cancel()
+        }
+        try await serving.value
         crawl.cancel()
     }
 

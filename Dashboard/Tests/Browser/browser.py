@@ -15,8 +15,9 @@ from selenium.webdriver.chrome.service import Service
 class Live:
     """A running Live."""
 
-    def __init__(self, binary, *arguments, port=0):
-        self.process = subprocess.Popen([binary, str(port), *arguments], stderr=subprocess.PIPE, text=True)
+    def __init__(self, binary, *arguments, port=None, environment=None):
+        words = [binary, *([] if port is None else [str(port)]), *arguments]
+        self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment)
         line = self.process.stderr.readline()
         self.address = re.search(r"http://\S+", line).group()
         self.port = int(re.search(r":(\d+)/", self.address).group(1))

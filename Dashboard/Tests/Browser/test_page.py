@@ -5,6 +5,8 @@ LIVE is the built program of Examples/Live. Each function whose name begins with
 `chromium-driver`, and `selenium`.
 """
 
+import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -184,6 +186,35 @@ def test_durable_store(driver):
             live.end()
 
 
+def test_program_of_durable_serve(driver):
+    program = os.path.join(os.path.dirname(os.path.abspath(BINARY)), "durable-serve")
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/work.db"
+        environment = {"DURABLE_STORE": path}
+        for arguments, variables, status in ((["--port"], environment, 2), ([], {}, 2), (["--port", "0"], environment, 3)):
+            assert subprocess.run([program, *arguments], env=variables, stderr=subprocess.DEVNULL, check=False).returncode == status
+        assert not os.path.exists(path), "a store was created"
+        opened(driver, "--store", path).end()
+        served = Live(program, "--port", "0", "--steer", environment=environment)
+        try:
+            driver.get(served.address)
+            until(driver, "title.textContent.endsWith('work.db')")
+            driver.find_element(By.ID, "tab-queues").click()
+            until(driver, "document.querySelectorAll('#queues tr').length === 3")
+            [button for button in driver.find_elements(By.CSS_SELECTOR, "#queues button") if button.text == "Suspend"][0].click()
+            until(driver, "document.getElementById('queues').textContent.includes('suspended')")
+            assert errors(driver) == [], errors(driver)
+        finally:
+            served.end()
+
+
+def test_program_that_ends(driver):
+    live = opened(driver, "--end-after", "1")
+    until(driver, "connection.textContent === 'the program has ended'")
+    assert live.process.wait(timeout=5) == 0
+    return live
+
+
 def test_sizes_and_modes(driver):
     live = opened(driver, "--stalled", "--steer", "--waiting", "1000")
     time.sleep(2.5)
@@ -209,7 +240,7 @@ def test_sizes_and_modes(driver):
 def test_many_operations(driver):
     figures = []
     for count in (10, 1000, 100_000):
-        live = Live(BINARY, "--waiting", str(count))
+        live = Live(BINARY, "--waiting", str(count), port=0)
         try:
             begin = time.monotonic()
             driver.get(live.address)

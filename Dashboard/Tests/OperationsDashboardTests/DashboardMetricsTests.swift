@@ -68,16 +68,18 @@ import OperationsDurable
 
     #if Durable
     @Test func `the numbers of a store are gauges`() async throws {
-        let store = try await SQLiteStore(path: ":memory:")
-        let queue = DurableQueue("photos", in: store)
-        for number in 0..<4 { try await queue.add(Resize(photo: "\(number)")) }
-        let dashboard = Dashboard()
-        dashboard.add(store, name: "work")
-        var gauges = EmittedGauges(metrics)
-        gauges.emit(await dashboard.readings())
-        #expect(try value("durable_depth", [("store", "work"), ("queue", "photos"), ("state", "ready")]) == 4)
-        #expect(try value("durable_workers", [("store", "work")]) == 0)
-        #expect(try #require(try value("durable_oldest_ready_seconds", [("store", "work"), ("queue", "photos")])) >= 0)
+        try await withStore { store in
+            let queue = DurableQueue("photos", in: store)
+            for number in 0..<4 { try await queue.add(Resize(photo: "\(number)")) }
+            let dashboard = Dashboard()
+            dashboard.add(store, name: "work")
+            var gauges = EmittedGauges(metrics)
+            gauges.emit(await dashboard.readings())
+            let dimensions = [("store", "work"), ("queue", "photos")]
+            #expect(try value("durable_depth", dimensions + [("state", "ready")]) == 4)
+            #expect(try value("durable_workers", [("store", "work")]) == 0)
+            #expect(try #require(try value("durable_oldest_ready_seconds", dimensions)) >= 0)
+        }
     }
 
     private struct Resize: DurableOperation {

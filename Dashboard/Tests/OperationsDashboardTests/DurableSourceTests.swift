@@ -22,14 +22,15 @@ private struct Resize: DurableOperation {
     struct Unreadable: Error, CustomStringConvertible { let description = "the photo is unreadable" }
 }
 
-@Suite struct DurableSourceTests {
-    private func withStore(_ body: (SQLiteStore) async throws -> Void) async throws {
-        var template = Array("/tmp/dashboard-XXXXXX".utf8CString)
-        let folder = String(cString: mkdtemp(&template))
-        defer { for name in ["work.db", "work.db-wal", "work.db-shm", ""] { remove("\(folder)/\(name)") } }
-        try await body(try await SQLiteStore(path: "\(folder)/work.db"))
-    }
+/// Makes a store in a folder that is removed afterwards.
+func withStore(_ body: (SQLiteStore) async throws -> Void) async throws {
+    var template = Array("/tmp/dashboard-XXXXXX".utf8CString)
+    let folder = String(cString: mkdtemp(&template))
+    defer { for name in ["work.db", "work.db-wal", "work.db-shm", ""] { remove("\(folder)/\(name)") } }
+    try await body(try await SQLiteStore(path: "\(folder)/work.db"))
+}
 
+@Suite struct DurableSourceTests {
     private func source(
         _ store: SQLiteStore, _ change: (inout Dashboard.Configuration) -> Void = { _ in }
     ) -> DurableSource {
