@@ -8,7 +8,7 @@ enum HoldUp: Equatable {
     ///   - waiters: The number of operations that directly or indirectly wait for it.
     ///   - chain: The names of the first operations that follow in the chain.
     case operation(name: String, running: Duration, usual: Duration?, waiters: Int, chain: [String])
-    /// A queue whose places are all in use, and whose work ends last.
+    /// A queue that has more operations ready than places, and whose work ends last.
     case queue(name: String, limit: Int, waiting: Int)
 
     /// Finds it. `nil` if no operation runs.
@@ -16,12 +16,13 @@ enum HoldUp: Equatable {
         let (chain, queue) = progress.timeLeft.bounds(progress.states, at: now)
         let plan = progress.plan
         if let queue, queue.time > chain?.time ?? .zero, let limit = progress.limits[queue.name] {
-            let used = progress.running.count { plan.operations[$0].queue == queue.name }
-            let waiting = progress.states.indices.count {
+            let waiting = progress.states.indices.filter {
                 progress.states[$0] == .waiting && plan.operations[$0].queue == queue.name
             }
-            if used >= limit, waiting > 0 {
-                self = .queue(name: queue.name, limit: limit, waiting: waiting)
+            // Between two short operations, a place is free for a moment.
+            let used = progress.running.count { plan.operations[$0].queue == queue.name }
+            if used + progress.readyCount(of: waiting, atMost: limit + 1) > limit {
+                self = .queue(name: queue.name, limit: limit, waiting: waiting.count)
                 return
             }
         }
@@ -49,14 +50,32 @@ enum HoldUp: Equatable {
             let path = chain.count > 1 ? ", the longest chain: \(chain.map(\.visible).joined(separator: " → "))" : ""
             return last + ", and \(rest) for it" + (path.isEmpty ? ": \(first.visible)." : path + ".")
         case .queue(let name, let limit, let waiting):
-            let places = limit == 1 ? "its only place is" : "all its \(limit) places are"
-            let rest = waiting == 1 ? "1 operation waits" : "\(waiting) operations wait"
-            return "The run is held up by the queue \(name.visible): \(places) in use, and \(rest) in it."
+            let places = limit == 1 ? "1 operation" : "\(limit) operations"
+            let rest = waiting == 1 ? "1 other waits" : "\(waiting) others wait"
+            return "The run is held up by the queue \(name.visible): it runs \(places) at a time, and \(rest) in it."
         }
     }
 }
 
 extension RunProgress {
+    /// The number of operations that wait for no other operation, at most `limit`. O(operations and links).
+    func readyCount(of indices: [Int], atMost limit: Int) -> Int {
+        var known: [Range<Int>: Bool] = [:]
+        var count = 0
+        for index in indices where count < limit {
+            let operation = plan.operations[index]
+            let ahead = operation.barrierAhead.map { [$0..<$0 + 1] } ?? []
+            let isReady = (operation.awaited + ahead).allSatisfy { range in
+                if let known = known[range] { return known }
+                let hasEnded = range.allSatisfy { states[$0] == .ended }
+                if range.count > 1 { known[range] = hasEnded }
+                return hasEnded
+            }
+            if isReady { count += 1 }
+        }
+        return count
+    }
+
     /// The number of operations that wait for an operation, also by others. O(operations and links).
     func waiterCount(of first: Int) -> Int {
         var isMarked = [Bool](repeating: false, count: states.count)

@@ -61,13 +61,31 @@ struct HoldUpTests {
             """
         var progress = try progress(text, jobs: 2)
         start(["cc[a]", "cc[b]"], &progress)
-        guard case .queue(_, limit: 2, waiting: 4)? = HoldUp(of: &progress, at: start) else {
+        guard case .queue(let name, limit: 2, waiting: 4)? = HoldUp(of: &progress, at: start) else {
             Issue.record("no queue")
             return
         }
+        let rest = "it runs 2 operations at a time, and 4 others wait in it."
         #expect(
-            HoldUp(of: &progress, at: start)?.text.hasSuffix(
-                "all its 2 places are in use, and 4 operations wait in it.") == true)
+            HoldUp(of: &progress, at: start)?.text == "The run is held up by the queue \(name): \(rest)")
+        // A place is free for a moment.
+        progress.note(.ended(Conclusion(name: "cc[a]", outcome: .succeeded, duration: .seconds(1)), nil), at: start)
+        #expect(HoldUp(of: &progress, at: start)?.text.contains("4 others wait") == true)
+    }
+
+    @Test func `a queue whose operations wait for others does not hold the run up`() throws {
+        let text = """
+            operations:
+              first: { run: first }
+              cc: { each: [a, b, c, d, e, f], after: first, run: "cc {item}" }
+            """
+        var progress = try progress(text, jobs: 2)
+        start(["first"], &progress)
+        guard case .operation(let name, _, _, 6, _)? = HoldUp(of: &progress, at: start) else {
+            Issue.record("no operation")
+            return
+        }
+        #expect(name == "first")
     }
 
     @Test func `the last operation holds the run up, and no operation waits for it`() throws {
