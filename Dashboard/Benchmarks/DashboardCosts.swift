@@ -10,18 +10,18 @@ import Musl
 import Darwin
 #endif
 
-/// The cost of a dashboard for a queue of tiny blocks: without one, attached without a page, and with an open page. The kinds take
-/// turns, each with a queue of its own, so that all of them see the same machine. `swift run -c release DashboardCosts [ROUNDS]`.
+/// The cost of a dashboard for a queue of tiny blocks: without one, attached without a page, with an open page, and after the last
+/// page was closed. The kinds take turns, each with a queue of its own, so that all of them see the same machine. `swift run -c release DashboardCosts [ROUNDS]`.
 @main
 struct DashboardCosts {
     static let count = 200_000
 
     static func main() async throws {
         let rounds = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 41
-        let kinds = ["no dashboard", "no page", "open page"]
+        let kinds = ["no dashboard", "no page", "open page", "closed page"]
         let queues = kinds.map { _ in OperationQueue() }
         var running: [Task<Void, any Error>] = []
-        var page: Page?
+        var pages: [String: Page] = [:]
         for (kind, queue) in zip(kinds, queues) where kind != "no dashboard" {
             let (ports, found) = AsyncStream.makeStream(of: UInt16.self)
             var configuration = Dashboard.Configuration()
@@ -33,11 +33,14 @@ struct DashboardCosts {
             dashboard.add(queue)
             running.append(Task { try await dashboard.run(port: 0) })
             for await port in ports {
-                if kind == "open page" { page = Page(port) }
+                if kind != "no page" { pages[kind] = Page(port) }
                 break
             }
         }
-        while page?.frames == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        for page in pages.values { while page.frames == 0 { try await Task.sleep(for: .milliseconds(10)) } }
+        pages["closed page"]?.close()
+        // The server keeps the recordings for five seconds, because a page that loads again closes its stream, too.
+        try await Task.sleep(for: .seconds(7))
         var times = kinds.map { _ in [Double]() }
         // The order changes with each round.
         for round in 0...rounds {
@@ -51,7 +54,7 @@ struct DashboardCosts {
         for (kind, median) in zip(kinds, medians) {
             print("\(kind): \((median * 10).rounded() / 10) ns, \((median / medians[0] * 1000).rounded() / 1000)×")
         }
-        print("frames of the page: \(page?.frames ?? 0)")
+        print("frames of the page: \(pages["open page"]?.frames ?? 0)")
         running.forEach { $0.cancel() }
     }
 
@@ -68,6 +71,7 @@ struct DashboardCosts {
 /// A page without a browser: it reads the stream, and requests the rows after each frame, on a thread of its own.
 final class Page: Sendable {
     private let count = Atomic(0)
+    private let stream = Atomic<Int32>(-1)
     var frames: Int { count.load(ordering: .relaxed) }
 
     init(_ port: UInt16) {
@@ -81,6 +85,8 @@ final class Page: Sendable {
             }, box.toOpaque())
     }
 
+    func close() { shutdown(stream.load(ordering: .relaxed), Int32(SHUT_RDWR)) }
+
     private final class Body: Sendable {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
@@ -88,6 +94,7 @@ final class Page: Sendable {
 
     private func read(_ port: UInt16) {
         let (stream, rows) = (connect(port), connect(port))
+        self.stream.store(stream, ordering: .relaxed)
         var bytes = [UInt8](repeating: 0, count: 65_536)
         send("/api/events", to: stream)
         while true {
