@@ -128,7 +128,9 @@ final class RunPage: DashboardReporter {
             )
         }
         detail.explanation = reason(for: index)
-        detail.facts = [("command", secrets.masked(operation.command)), ("directory", secrets.masked(operation.directory))]
+        detail.facts = [
+            ("command", secrets.masked(operation.command)), ("directory", secrets.masked(operation.directory)),
+        ]
         if let usual { detail.facts.append(("usually takes", usual.seconds)) }
         let running = spool.flatMap { try? $0.tail(byteCount: RecentOutputs.byteCount) } ?? []
         detail.output = running.isEmpty ? kept : String(decoding: running, as: UTF8.self)
