@@ -70,7 +70,8 @@ public struct ResourceLedger<Claimant: Hashable> {
     }
 
     private struct Account {
-        var capacity: Int
+        var capacity: Int { didSet { largestCapacity = max(largestCapacity, capacity) } }
+        private(set) var largestCapacity: Int
         var inUse = 0
         var offered = 0
         var waiting = 0
@@ -97,6 +98,11 @@ public struct ResourceLedger<Claimant: Hashable> {
         var name: String?
 
         var free: Int { capacity - inUse - offered }
+
+        init(capacity: Int, isKept: Bool, name: String? = nil) {
+            (self.capacity, largestCapacity) = (capacity, capacity)
+            (self.isKept, self.name) = (isKept, name)
+        }
     }
 
     private enum State { case waiting, parked, offered, lapsed, holding }
@@ -197,6 +203,9 @@ public struct ResourceLedger<Claimant: Hashable> {
         let account = accounts[resource]
         return Usage(capacity: account.capacity, inUse: account.inUse, waiting: account.waiting)
     }
+
+    /// The largest capacity that the resource has had. O(1).
+    public func largestCapacity(of resource: Resource) -> Int { accounts[resource].largestCapacity }
 
     /// Changes the capacity. Units in use beyond the capacity stay in use. Returns the claimants that are offered units
     /// now. O(claimants) if the capacity is lowered.

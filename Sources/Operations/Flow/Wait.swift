@@ -11,7 +11,7 @@ extension Operation {
         try ThreadContext.current.checkCallers { frame throws(OperationError) in try checkWait(in: frame) }
         // Only the main thread starts or resumes the operation. A classic asynchronous operation that executes may end elsewhere.
         let needsThread = lifecycle.phase == .enqueued || lifecycle.phase == .executing && self is AsyncOperation
-        if needsThread, MainThread.isCurrent, queueOfMember?.usesMainThread == true {
+        if needsThread, queueOfMember?.usesMainThread == true, MainThread.isCurrent {
             throw .waitsForMainQueue(operation: label)
         }
     }
@@ -220,7 +220,7 @@ extension OperationQueue {
         try ThreadContext.current.checkCallers { frame throws(OperationError) in
             try checkWait(for: operation, in: frame)
         }
-        if MainThread.isCurrent, usesMainThread { throw .waitsForMainQueue(operation: operation.label) }
+        if usesMainThread, MainThread.isCurrent { throw .waitsForMainQueue(operation: operation.label) }
     }
 
     /// Checks misuse M8 for a task that is about to add the operation and wait for it.
@@ -236,7 +236,7 @@ extension OperationQueue {
 
     func checkWaitForAll() throws(OperationError) {
         try ThreadContext.current.checkCallers { frame throws(OperationError) in try checkWaitForAll(in: frame) }
-        guard MainThread.isCurrent, usesMainThread else { return }
+        guard usesMainThread, MainThread.isCurrent else { return }
         // A classic asynchronous operation that executes may end elsewhere.
         let needsThread = withState { state in
             let running = state.runningOperations

@@ -28,8 +28,8 @@ public struct OperationRequirement: Sendable {
 
     /// Returns a requirement of units of a resource.
     ///
-    /// The call stops the process if the pool has no such resource, `units` is below 1, or `units` exceeds the capacity.
-    /// ``tryUnits(_:of:in:)`` throws an error instead.
+    /// The call stops the process if the pool has no such resource, `units` is below 1, or `units` exceeds the
+    /// largest capacity that the resource has had. ``tryUnits(_:of:in:)`` throws an error instead.
     public static func units(_ units: Int, of resource: String, in pool: ResourcePool) -> OperationRequirement {
         do { return try tryUnits(units, of: resource, in: pool) } catch { fatalError("ResourceError: \(error)") }
     }
@@ -37,7 +37,8 @@ public struct OperationRequirement: Sendable {
     /// Returns a requirement of units of a resource, and throws an error if the pool cannot satisfy it. For numbers and names
     /// that come from data.
     ///
-    /// - Throws: `ResourceError` when the pool has no such resource, `units` is below 1, or `units` exceeds the capacity.
+    /// - Throws: `ResourceError` when the pool has no such resource, `units` is below 1, or `units` exceeds the largest capacity that the
+    ///   resource has had.
     public static func tryUnits(
         _ units: Int, of resource: String, in pool: ResourcePool
     ) throws(ResourceError) -> OperationRequirement {
@@ -54,7 +55,8 @@ public struct OperationRequirement: Sendable {
 extension Operation {
     /// Adds a requirement. The operation waits for all its requirements. Units of the same resource add up.
     ///
-    /// The call stops the process if the operation has started, or if the sum exceeds the capacity of the resource.
+    /// The call stops the process if the operation has started, or if the sum exceeds the largest capacity that the
+    /// resource has had. If the sum exceeds only the present capacity, the operation waits until the capacity is raised.
     /// ``tryAddRequirement(_:)`` throws an error instead.
     public final func addRequirement(_ requirement: OperationRequirement) {
         stopOnMisuse { () throws(OperationError) in try tryAddRequirement(requirement) }
@@ -65,7 +67,7 @@ extension Operation {
     /// - Throws: `OperationError.lateGate` or `OperationError.exceedsCapacity`. The call has changed nothing then.
     public final func tryAddRequirement(_ requirement: OperationRequirement) throws(OperationError) {
         let label = label
-        let capacity = ResourcePool.usage(of: requirement).usage.capacity
+        let capacity = ResourcePool.largestCapacity(of: requirement)
         try changeGate(
             orNew: RequirementGate(),
             unless: { gate in

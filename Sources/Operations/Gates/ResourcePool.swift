@@ -85,14 +85,20 @@ public final class ResourcePool: Sendable {
 
     // MARK: - Needs
 
+    /// The largest number of units that the resource of a requirement has had.
+    static func largestCapacity(of requirement: OperationRequirement) -> Int {
+        guard let id = requirement.resource?.id else { return 1 }
+        return ledger.withLock { $0.largestCapacity(of: id) }
+    }
+
     /// Returns the resource of a name, if an operation may need this number of units of the resource.
     func resource(_ name: String, forNeedOf units: Int) throws(ResourceError) -> Int {
         guard units > 0 else { throw .unitsNotPositive(resource: name, units: units) }
         guard let id = id(of: name) else {
             throw .unknownResource(resource: name, known: resources.withLock { $0.keys.sorted() })
         }
-        let capacity = Self.ledger.withLock { $0.usage(of: id).capacity }
-        guard units <= capacity else { throw .exceedsCapacity(resource: name, units: units, capacity: capacity) }
+        let largest = Self.ledger.withLock { $0.largestCapacity(of: id) }
+        guard units <= largest else { throw .exceedsCapacity(resource: name, units: units, capacity: largest) }
         return id
     }
 
@@ -219,7 +225,7 @@ public enum ResourceError: Error, Equatable, Sendable, CustomStringConvertible {
     case unknownResource(resource: String, known: [String])
     /// The number of units was below 1.
     case unitsNotPositive(resource: String, units: Int)
-    /// The number of units exceeded the capacity, so the operation could never start.
+    /// The number of units exceeded the largest capacity that the resource has had, so the operation could never start.
     case exceedsCapacity(resource: String, units: Int, capacity: Int)
 
     public var description: String {
@@ -234,8 +240,8 @@ public enum ResourceError: Error, Equatable, Sendable, CustomStringConvertible {
             "a requirement of \(units) units of '\(resource)' was created. Require at least 1 unit, or leave it out."
         case .exceedsCapacity(let resource, let units, let capacity):
             """
-            a requirement of \(units) units of '\(resource)' was created, but the capacity is \(capacity). The operation \
-            could never start. Require fewer units, or raise the capacity first.
+            a requirement of \(units) units of '\(resource)' was created, but the capacity was never more than \
+            \(capacity). The operation could never start. Require fewer units, or raise the capacity first.
             """
         }
     }

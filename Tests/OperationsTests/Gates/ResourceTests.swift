@@ -436,6 +436,22 @@ import Testing
         }
     }
 
+    @Test func `a requirement that only a lowered capacity exceeds is no misuse, and waits`() async throws {
+        let pool = ResourcePool(["places": 2])
+        pool.setCapacity(0, of: "places")
+        let operation = BlockOperation {}
+        operation.addRequirement(try .tryUnits(1, of: "places", in: pool))
+        try operation.tryAddRequirement(.units(1, of: "places", in: pool))
+        #expect(throws: OperationError.self) { try operation.tryAddRequirement(.units(1, of: "places", in: pool)) }
+        #expect(throws: ResourceError.exceedsCapacity(resource: "places", units: 3, capacity: 2)) {
+            _ = try OperationRequirement.tryUnits(3, of: "places", in: pool)
+        }
+        OperationQueue().addOperation(operation)
+        #expect(pool.usage(of: "places")?.waiting == 1)
+        pool.setCapacity(2, of: "places")
+        await operation.waitUntilFinished()
+    }
+
     @Test func `invalid requirements are errors that name a remedy`() throws {
         let pool = ResourcePool(["memory": 8, "gpu": 1])
         #expect(throws: ResourceError.unknownResource(resource: "disk", known: ["gpu", "memory"])) {

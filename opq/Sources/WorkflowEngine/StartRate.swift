@@ -23,7 +23,6 @@ final class StartRate: Sendable {
     init(_ rate: Rate, later: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Void) {
         let count = min(rate.count, Self.most)
         pool = ResourcePool([Self.resource: count])
-        // Made now: later, the capacity may be 0 for a time, and the library then refuses a new requirement.
         requirement = .units(1, of: Self.resource, in: pool)
         capacity = Mutex(count)
         interval = rate.interval

@@ -12,7 +12,8 @@ struct StartRateTests {
         let rate = StartRate(Rate(count: 2, interval: .seconds(60))) { _, action in waits.withLock { $0.append(action) }
         }
         let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 10
+        // Of several workers, the one with a later operation may request the unit first.
+        queue.maxConcurrentOperationCount = 1
         let started = Journal<Int>()
         func add(_ number: Int) -> Operation {
             let operation = BlockOperation {
