@@ -304,6 +304,22 @@ check 'a record that was removed is announced' grep -q 'gone/.opq/gone.yml/journ
 status 2 history --run 014 says.yml
 status 2 run -j 014 says.yml
 
+# Output of running commands.
+mkfifo latch
+printf 'operations: { slow: { run: "echo one; read -r _ < latch; echo two; printf half" } }\n' > slow.yml
+timeout 60 "$opq" run --stream slow.yml > out 2> err &
+run=$!
+# The command waits for the latch, so its first line is there before its end, or never.
+for _ in $(seq 200); do ! grep -q one out || break; sleep 0.05; done
+check 'a line is shown while its command runs' grep -qx 'slow | one' out
+check 'no later line is shown yet' test "$(wc -l < out)" -eq 1
+timeout 10 sh -c 'echo > latch'
+wait "$run"
+check 'the run that streams succeeds' test $? -eq 0
+check 'the later lines are shown' grep -qx 'slow | two' out
+check 'the last line is shown' grep -qx 'slow | half' out
+check 'no output is shown twice' test "$(grep -c one out)" -eq 1
+
 # Damage.
 cp .opq/make.yml/journal journal
 printf 'opq journal 9\nx' > .opq/make.yml/journal

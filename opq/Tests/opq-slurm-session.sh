@@ -102,8 +102,9 @@ start long.yml
 kill -9 "$run"
 wait "$run" 2> /dev/null
 touch go
-status 0 resume --on slurm long.yml
+status 0 resume long.yml
 once long next
+check "resume runs in the same place" grep -q -- "with --on slurm" err
 check "the job of the killed opq is taken" grep -q "continues in the job" err
 check "its output is shown" grep -q finished out
 

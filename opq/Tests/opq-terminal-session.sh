@@ -8,7 +8,7 @@ cat > ask.yml << 'END'
 operations:
   ask: { terminal: true, capture: NAME, run: 'printf "name? " >&2; read -r name; echo "$name"' }
   greet: { after: ask, run: 'echo "hello $NAME"' }
-  beside: { run: "read -r _ < gate; echo from beside" }
+  beside: { run: "sleep 1; : > drawn; read -r _ < gate; echo from beside" }
 END
 cat > guard.yml << 'END'
 operations:
@@ -27,13 +27,16 @@ terminal 80 24
 keys 'opq run -j 4 ask.yml' Enter
 check 'the operation has the terminal' shows '^name?$'
 check 'its name is shown' shows '^› ask$'
-sleep 0.7
+# Without the pause, the display would have drawn itself by now.
+await test -e drawn
 check 'the display pauses' hides '░'
 open_gate gate
-sleep 0.3
+check 'the other operation ends' await runs_one ask.yml
+keys 'an'
+check 'the terminal has its echo' shows '^name? an$'
 check 'the output of another operation waits' hides 'from beside'
 keep asks
-keys 'ann' Enter
+keys 'n' Enter
 check 'the answer is a variable' shows '^hello ann'
 check 'the output of the other operation follows' shows '^from beside'
 check 'the run ends' shows '^3 succeeded in '
@@ -49,7 +52,7 @@ keys 'echo the shell has it' Enter
 check 'the shell has the terminal' shows '^the shell has it'
 keep stopped
 keys fg Enter
-sleep 0.3
+check 'the command is in the foreground again' await in_front ask.yml
 keys 'bob' Enter
 open_gate gate
 check 'the command reads the terminal after fg' shows '^hello bob'
@@ -58,11 +61,11 @@ check 'the run ends after fg' shows '^3 succeeded in '
 keys clear Enter
 keys 'opq run -j 4 ask.yml &' Enter
 check 'a background job starts its command' shows '^name?'
-sleep 0.3
+check 'opq stops with a background job that reads' await is_stopped ask.yml
 keys Enter
 check 'a background job that reads is stopped' shows 'Stopped'
 keys fg Enter
-sleep 0.3
+check 'the command of the job is in the foreground' await in_front ask.yml
 keys 'eve' Enter
 open_gate gate
 check 'the command reads the terminal in the foreground' shows '^hello eve'

@@ -37,6 +37,20 @@ hides() {
     done
     return 1
 }
+# await COMMAND...: waits until the command succeeds.
+await() {
+    for _ in $(seq 100); do
+        if "$@"; then return 0; fi
+        sleep 0.05
+    done
+    return 1
+}
+# in_front FILE: a command of the run of this workflow has the terminal and is not stopped.
+in_front() { ps -o stat= --ppid "$(cat ".opq/$1/lock")" | grep -q '^[SR].*+'; }
+# runs_one FILE: the run of this workflow has one command.
+runs_one() { test "$(ps -o pid= --ppid "$(cat ".opq/$1/lock")" | wc -l)" -eq 1; }
+# is_stopped FILE: the opq that runs this workflow is stopped.
+is_stopped() { ps -o stat= -p "$(cat ".opq/$1/lock")" | grep -q '^T'; }
 keys() { mux send-keys "$@"; }
 # keep NAME: stores the screen in $screens.
 keep() {

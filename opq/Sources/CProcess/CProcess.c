@@ -12,8 +12,10 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef CLONE_PIDFD
@@ -233,6 +235,18 @@ int cprocess_processors(void) {
     if (sched_getaffinity(0, sizeof set, &set)) return (int)sysconf(_SC_NPROCESSORS_ONLN);
     return CPU_COUNT(&set);
 }
+
+static int64_t nanoseconds(struct timespec time) { return time.tv_sec * INT64_C(1000000000) + time.tv_nsec; }
+
+int64_t cprocess_time(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return nanoseconds(time);
+}
+
+int64_t cprocess_modified(const struct stat *status) { return nanoseconds(status->st_mtim); }
+
+int64_t cprocess_changed(const struct stat *status) { return nanoseconds(status->st_ctim); }
 
 long long cprocess_time_of_children(void) {
     struct rusage usage;

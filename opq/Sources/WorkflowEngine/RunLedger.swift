@@ -176,11 +176,11 @@ final class RunLedger: Sendable {
             }
         if !isShown {
             // No other thread is needed.
-            journal?.ended(conclusion, record, spool)
+            journal?.ended(index, conclusion, record, spool)
             return completion()
         }
         events.addOperation {
-            journal?.ended(conclusion, record, spool)
+            journal?.ended(index, conclusion, record, spool)
             self.notify(.ended(conclusion, spool))
             completion()
         }

@@ -1,16 +1,17 @@
-import ArgumentParser
+import Arguments
 import WorkflowEngine
 
 /// A command that reports all errors in a workflow file.
-struct CheckCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Check a workflow file and report all errors in it.")
+struct CheckCommand: Command {
+    static let description = CommandDescription("check", "Check a workflow file and report all errors in it.")
+    static var options: [CommandOption<Self>] { WorkflowArgument.options.map { $0.lifted(\.workflow) } }
+    static var operands: CommandOption<Self>? { WorkflowArgument.operands.lifted(\.workflow) }
 
-    @OptionGroup var workflow: WorkflowArgument
+    private var workflow = WorkflowArgument()
 
-    func validate() throws {
-        if let name = workflow.names.first { throw ValidationError("check takes a file only, found '\(name)'.") }
+    func validate() throws(UsageError) {
+        try workflow.validate()
+        if let name = workflow.names.first { throw UsageError("check takes a file only, found '\(name)'") }
     }
 
     func run() throws {

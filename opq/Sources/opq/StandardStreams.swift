@@ -1,4 +1,4 @@
-import ArgumentParser
+import Arguments
 import Glibc
 
 /// A text stream that writes to standard error.

@@ -145,7 +145,7 @@ struct CaptureTests {
             var end = OperationEnd(name: "a", kind: .succeeded)
             end.record = record
             let entry = JournalEntry.operationEnded(end)
-            #expect(JournalEntry(entry.bytes[...]) == entry)
+            #expect(entry.bytes.withUnsafeBytes { JournalEntry($0) } == entry)
         }
     }
 }

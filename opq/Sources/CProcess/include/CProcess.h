@@ -119,6 +119,16 @@ int cprocess_set_thread_name(const char *name);
 /// Returns the number of processors that this process may use.
 int cprocess_processors(void);
 
+/// Returns the time of a clock in nanoseconds.
+int64_t cprocess_time(clockid_t clock);
+
+// Swift finds the members of `struct stat` in its Glibc module only if no other module has its header.
+struct stat;
+
+/// Returns the times of the last change of the contents of a file, and of its attributes, in nanoseconds since 1970.
+int64_t cprocess_modified(const struct stat *status);
+int64_t cprocess_changed(const struct stat *status);
+
 /// Returns the processor time of all ended child processes and of their children, in microseconds.
 long long cprocess_time_of_children(void);
 

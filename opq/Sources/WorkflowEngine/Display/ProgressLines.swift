@@ -41,6 +41,7 @@ extension RunProgress {
         guard case .running(let since) = states[index] else { return "" }
         var time = "  " + (now - since).clock
         if let usual = usualDuration(of: index), usual >= .seconds(1) { time += " of about \(usual.clock)" }
+        if let members = members[index] { time = "  \(members.ended)/\(members.count)" + time }
         let name = "  " + plan.operations[index].name.visible
         return (name.cut(to: max(width - time.columnCount, 3), form) + time).cut(to: width, form)
     }

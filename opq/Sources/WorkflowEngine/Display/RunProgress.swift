@@ -18,6 +18,9 @@ public struct RunProgress: Sendable {
     private(set) var running: [Int] = []
     private(set) var endedCount = 0
     private(set) var failedCount = 0
+    /// The members of the families that were found during the run, by the operations that stand for these.
+    private(set) var members: [Int: (ended: Int, count: Int)] = [:]
+    private var familyOfMember: [String: Int] = [:]
     /// The operations before this one have started.
     private var firstWaiting = 0
     var timeLeft: TimeLeft
@@ -48,13 +51,20 @@ public struct RunProgress: Sendable {
             running.append(index)
         case .ended(let conclusion, _):
             if case .failed = conclusion.outcome, !conclusion.isTolerated { failedCount += 1 }
-            guard let index = indices[conclusion.name], states[index] != .ended else { return }
+            guard let index = indices[conclusion.name] else {
+                // A member that is not in the plan.
+                if let family = familyOfMember.removeValue(forKey: conclusion.name) { members[family]?.ended += 1 }
+                return
+            }
+            guard states[index] != .ended else { return }
             if case .running = states[index] { running.removeAll { $0 == index } }
             states[index] = .ended
             endedCount += 1
             timeLeft.note(conclusion.duration, of: index)
-        case .expanded(let family, _):
+        case .expanded(let family, let found):
             guard let index = indices[family.name], states[index] == .waiting else { return }
+            members[index] = (0, found.count)
+            for member in found { familyOfMember[member.name] = index }
             states[index] = .running(since: now)
             running.append(index)
         case .familyEnded(let family):

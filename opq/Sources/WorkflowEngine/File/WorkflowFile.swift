@@ -119,7 +119,7 @@ extension FileDescriptor {
     }
 
     /// Reads all bytes from the current offset to the end.
-    fileprivate func readToEnd() throws -> [UInt8] {
+    func readToEnd() throws -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)
         while true {
@@ -129,6 +129,14 @@ extension FileDescriptor {
             if bytes.count > WorkflowFile.sizeLimit { throw Diagnostic("the file has more than 64 MiB") }
         }
     }
+}
+
+/// Returns the contents of a file. `nil` if it cannot be read.
+package func contents(ofFile path: String) -> [UInt8]? {
+    let descriptor = path.withFileName { open($0, O_RDONLY | O_CLOEXEC) }
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return try? FileDescriptor(rawValue: descriptor).readToEnd()
 }
 
 extension [UInt8] {

@@ -35,23 +35,35 @@ struct ByteWriter {
 }
 
 /// A reader of the bytes of a `ByteWriter`. After an error it returns zeros, and ``isAtEnd`` is false.
+///
+/// The bytes must outlive the reader. A journal may have 100,000 entries, and a reader of an array would count references at each byte.
 struct ByteReader {
-    private var rest: ArraySlice<UInt8>
+    private var rest: UnsafeRawBufferPointer
     private var hasFailed = false
 
-    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+    init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
 
     /// Whether all bytes were read without an error.
     var isAtEnd: Bool { rest.isEmpty && !hasFailed }
 
-    mutating func byte() -> UInt8 { rest.popFirst() ?? fail(0) }
+    private mutating func drop(_ count: Int) { rest = UnsafeRawBufferPointer(rebasing: rest[count...]) }
+
+    mutating func byte() -> UInt8 {
+        guard let byte = rest.first else { return fail(0) }
+        drop(1)
+        return byte
+    }
 
     mutating func int() -> Int {
-        var (number, shift): (UInt, UInt) = (0, 0)
-        while let byte = rest.popFirst() {
-            guard shift < 64 else { break }
+        var (number, shift, count): (UInt, UInt, Int) = (0, 0, 0)
+        while count < rest.count, shift < 64 {
+            let byte = rest[count]
+            count += 1
             number |= UInt(byte & 0x7F) << shift
-            if byte < 0x80 { return Int(bitPattern: number >> 1) ^ -Int(bitPattern: number & 1) }
+            if byte < 0x80 {
+                drop(count)
+                return Int(bitPattern: number >> 1) ^ -Int(bitPattern: number & 1)
+            }
             shift += 7
         }
         return fail(0)
@@ -60,15 +72,15 @@ struct ByteReader {
     mutating func text() -> String {
         let count = int()
         guard count >= 0, count <= rest.count else { return fail("") }
-        defer { rest = rest.dropFirst(count) }
+        defer { drop(count) }
         return String(decoding: rest.prefix(count), as: UTF8.self)
     }
 
     mutating func digest() -> Digest {
         guard rest.count >= 16 else { return fail(Digest(0, 0)) }
-        defer { rest = rest.dropFirst(16) }
+        defer { drop(16) }
         func half(_ offset: Int) -> UInt64 {
-            rest.dropFirst(offset).prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+            UInt64(littleEndian: rest.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
         return Digest(half(0), half(8))
     }
@@ -86,7 +98,7 @@ struct ByteReader {
 
     mutating func fail<Value>(_ value: Value) -> Value {
         hasFailed = true
-        rest = []
+        rest = UnsafeRawBufferPointer(start: nil, count: 0)
         return value
     }
 }

@@ -1,3 +1,4 @@
+import CProcess
 import Glibc
 import Synchronization
 
@@ -143,7 +144,7 @@ final class FileExaminer: Sendable {
             // The journal changes with each run.
             if name != ".", name != "..", name != ".opq" { names.append(name) }
         }
-        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return names.sorted { $0.bytesPrecede($1) }
     }
 
     /// Returns a path that is relative to the current directory.
@@ -152,26 +153,17 @@ final class FileExaminer: Sendable {
     }
 
     /// The current time in nanoseconds since 1970.
-    static var now: Int64 { time(of: CLOCK_REALTIME) }
+    static var now: Int64 { cprocess_time(CLOCK_REALTIME) }
 
     /// The time that a file gets if it is written now. It is up to some milliseconds behind ``now``.
-    static var fileTime: Int64 { time(of: CLOCK_REALTIME_COARSE) }
-
-    private static func time(of clock: clockid_t) -> Int64 {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return Int64(time)
-    }
-}
-
-extension Int64 {
-    fileprivate init(_ time: timespec) { self = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+    static var fileTime: Int64 { cprocess_time(CLOCK_REALTIME_COARSE) }
 }
 
 extension FileStamp {
     fileprivate init(_ status: stat) {
+        var status = status
         self.init(
             device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            modified: Int64(status.st_mtim), changed: Int64(status.st_ctim))
+            modified: cprocess_modified(&status), changed: cprocess_changed(&status))
     }
 }

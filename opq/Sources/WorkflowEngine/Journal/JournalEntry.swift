@@ -7,6 +7,11 @@ enum JournalEntry: Equatable, Sendable {
     /// The command of an operation began. Only for operations with declared files, or if the run continues another one.
     case operationBegan(name: String)
     case operationEnded(OperationEnd)
+    /// Names of operations, to which later entries refer by the digest.
+    case names(Digest, [String])
+    /// Operations ended without a run of their commands, all for the same reason. Each run of a large workflow has such operations, and
+    /// often the same ones.
+    case endedTogether(OperationEnd.Kind, text: String, names: Digest)
     /// Files were read whose attributes had changed, but not their contents.
     case seen([FileRecord])
     case runEnded(time: Int64, isInterrupted: Bool)
@@ -42,7 +47,7 @@ struct OperationEnd: Equatable, Sendable {
 
 extension JournalEntry {
     /// Creates an entry from the bytes of a frame. `nil` if the bytes have another form.
-    init?(_ bytes: ArraySlice<UInt8>) {
+    init?(_ bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
         switch reader.byte() {
         case 1: self = .runBegan(number: reader.int(), time: Int64(reader.int()), file: reader.digest())
@@ -53,6 +58,11 @@ extension JournalEntry {
         case 6: self = .chosen(RunChoice(from: &reader))
         case 7: self = .processBegan(name: reader.text(), ProcessMark(from: &reader))
         case 8: self = .keeps(runs: reader.int())
+        case 9: self = .names(reader.digest(), reader.list { $0.text() })
+        case 10:
+            self = .endedTogether(
+                OperationEnd.Kind(rawValue: reader.byte()) ?? reader.fail(.failed), text: reader.text(),
+                names: reader.digest())
         default: return nil
         }
         guard reader.isAtEnd else { return nil }
@@ -90,6 +100,15 @@ extension JournalEntry {
         case .keeps(let count):
             writer.add(8)
             writer.add(int: count)
+        case .names(let digest, let names):
+            writer.add(9)
+            writer.add(digest)
+            writer.add(names) { $0.add($1) }
+        case .endedTogether(let kind, let text, let names):
+            writer.add(10)
+            writer.add(kind.rawValue)
+            writer.add(text)
+            writer.add(names)
         }
         return writer.bytes
     }
@@ -104,6 +123,8 @@ extension RunChoice {
         from = reader.list { $0.text() }
         until = reader.list { $0.text() }
         resumes = reader.byte() == 1
+        // The choice is the last part of its entry. Journals of earlier versions end here.
+        if !reader.isAtEnd { place = RunPlace(rawValue: reader.text()) ?? reader.fail(.local) }
     }
 
     func write(to writer: inout ByteWriter) {
@@ -113,6 +134,7 @@ extension RunChoice {
         }
         for names in [targets, only, from, until] { writer.add(names) { $0.add($1) } }
         writer.add(resumes ? 1 : 0)
+        if place != .local { writer.add(place.rawValue) }
     }
 }
 

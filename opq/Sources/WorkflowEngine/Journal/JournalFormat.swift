@@ -36,7 +36,7 @@ enum JournalFormat {
         let bytes = entry.bytes
         var frame: [UInt8] = []
         frame.reserveCapacity(bytes.count + 8)
-        for number in [UInt32(bytes.count), checksum(bytes[...])] {
+        for number in [UInt32(bytes.count), bytes.withUnsafeBytes { checksum($0) }] {
             withUnsafeBytes(of: number.littleEndian) { frame += $0 }
         }
         return frame + bytes
@@ -44,6 +44,10 @@ enum JournalFormat {
 
     /// Reads the bytes of a journal.
     static func read(_ bytes: [UInt8]) throws(Damage) -> Contents {
+        try bytes.withUnsafeBytes { bytes in Result { () throws(Damage) in try read(bytes) } }.get()
+    }
+
+    private static func read(_ bytes: UnsafeRawBufferPointer) throws(Damage) -> Contents {
         guard bytes.starts(with: header) else {
             if header.starts(with: bytes) { return Contents() }
             throw .unknownVersion(String(decoding: bytes.prefix(40).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
@@ -52,7 +56,7 @@ enum JournalFormat {
         while let frame = frame(at: contents.validCount, in: bytes) {
             guard let entry = JournalEntry(frame) else { throw .badEntry(offset: contents.validCount) }
             contents.entries.append(entry)
-            contents.validCount = frame.endIndex
+            contents.validCount += 8 + frame.count
         }
         let start = contents.validCount
         if start < bytes.count, (start + 1..<bytes.count).contains(where: { frame(at: $0, in: bytes) != nil }) {
@@ -62,20 +66,20 @@ enum JournalFormat {
     }
 
     /// Returns the entry in the frame at an offset. `nil` if the frame is incomplete or damaged.
-    private static func frame(at offset: Int, in bytes: [UInt8]) -> ArraySlice<UInt8>? {
+    private static func frame(at offset: Int, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard bytes.count - offset > 8 else { return nil }
         func number(_ offset: Int) -> UInt32 {
-            bytes.withUnsafeBytes {
-                UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-            }
+            UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
         }
         let count = Int(number(offset))
         guard count > 0, count <= bytes.count - offset - 8 else { return nil }
-        let entry = bytes[offset + 8..<offset + 8 + count]
+        let entry = UnsafeRawBufferPointer(rebasing: bytes[offset + 8..<offset + 8 + count])
         return checksum(entry) == number(offset + 4) ? entry : nil
     }
 
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        UInt32(truncatingIfNeeded: Digest(of: bytes).first)
+    private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        var hasher = DigestHasher()
+        hasher.add(bytes)
+        return UInt32(truncatingIfNeeded: hasher.finish().first)
     }
 }

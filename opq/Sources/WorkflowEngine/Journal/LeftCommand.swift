@@ -10,11 +10,7 @@ struct ProcessMark: Equatable, Sendable {
     let earliest, latest: Int64
 
     /// The time since the start of the system in nanoseconds, without a system call.
-    static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
+    static var now: Int64 { cprocess_time(CLOCK_BOOTTIME) }
 
     /// Whether a process that started at a number of ticks of 10 ms is this one.
     func isStart(_ ticks: Int64, perSecond: Int64 = Int64(sysconf(Int32(_SC_CLK_TCK)))) -> Bool {
@@ -65,8 +61,7 @@ struct LeftCommand: Sendable {
             let table = ProcessTable()
             if table.members(of: mark.identifier, inSession: true).isEmpty { return true }
             if clock.now - start >= grace { group.sendToSession(SIGKILL, table) }
-            var time = timespec(tv_sec: 0, tv_nsec: Int(Self.pause / .nanoseconds(1)))
-            nanosleep(&time, nil)
+            usleep(UInt32(Self.pause / .microseconds(1)))
         }
         return false
     }

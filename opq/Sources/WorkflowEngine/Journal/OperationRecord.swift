@@ -19,12 +19,12 @@ struct Fingerprint: Hashable, Sendable {
         shell = Digest(of: operation.program == nil ? operation.settings.shell.arguments(for: "") : [])
         let prefix = base + "/"
         directory =
-            operation.directory.utf8.elementsEqual(base.utf8)
+            operation.directory.hasSameBytes(as: base)
             ? "."
             : operation.directory.hasPrefix(prefix)
                 ? String(operation.directory.dropFirst(prefix.count)) : operation.directory
         environment = operation.variables.map { Variable(name: $0, value: Digest(of: [$1])) }
-            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            .sorted { $0.name.bytesPrecede($1.name) }
     }
 
     init(command: Digest, shell: Digest, directory: String, environment: [Variable]) {
@@ -62,8 +62,9 @@ struct OperationRecord: Equatable, Sendable {
 extension [FileRecord] {
     /// The records in the order of the bytes of their paths, each path once.
     var sortedByPath: [FileRecord] {
-        let sorted = self.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-        return sorted.indices.filter { $0 == 0 || !sorted[$0].path.utf8.elementsEqual(sorted[$0 - 1].path.utf8) }
+        if count < 2 { return self }
+        let sorted = self.sorted { $0.path.bytesPrecede($1.path) }
+        return sorted.indices.filter { $0 == 0 || !sorted[$0].path.hasSameBytes(as: sorted[$0 - 1].path) }
             .map { sorted[$0] }
     }
 }

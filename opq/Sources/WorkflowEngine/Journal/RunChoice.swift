@@ -4,6 +4,8 @@ public struct RunChoice: Equatable, Sendable {
     public var variables: [String: String] = [:]
     /// The names of operations, and those of the options of the same names.
     public var targets: [String] = [], only: [String] = [], from: [String] = [], until: [String] = []
+    /// The place of the commands.
+    public var place = RunPlace.local
     /// Whether the run continues the one before it.
     public var resumes = false
 
@@ -17,6 +19,7 @@ public struct RunChoice: Equatable, Sendable {
             for name in names { words += [option, name] }
         }
         for (name, value) in variables.sorted(by: { $0.key < $1.key }) { words += ["--set", "\(name)=\(value)"] }
+        if place != .local { words += ["--on", place.rawValue] }
         return words
     }
 }

@@ -16,10 +16,26 @@ struct RunHistory: Sendable {
         var choice = RunChoice()
         /// The operations whose commands began.
         var begun: [ByteKey] = []
-        /// The operations that ended, in the order of their ends.
-        var ends: [OperationEnd] = []
+        /// The operations that have an entry of their own, in the order of their ends.
+        var ownEnds: [OperationEnd] = []
+        /// The operations that ended without a run of their commands.
+        var groups: [EndGroup] = []
         /// The first processes of the commands that did not end.
         var processes: [ByteKey: ProcessMark] = [:]
+
+        /// The operations that ended: first those whose commands did not run, and then the others in the order of their ends.
+        var ends: [OperationEnd] {
+            groups.flatMap { group in
+                group.names.map { OperationEnd(name: $0, kind: group.kind, text: group.text) }
+            } + ownEnds
+        }
+    }
+
+    /// Operations that ended without a run of their commands, for the same reason.
+    struct EndGroup: Equatable, Sendable {
+        let kind: OperationEnd.Kind
+        let text: String
+        let names: [String]
     }
 
     /// The runs, the first one first.
@@ -30,11 +46,14 @@ struct RunHistory: Sendable {
     /// The names of the records, in the order of the entries. A name may occur more than once.
     private var recordedNames: [String] = []
     private var names = NamesByCommand()
+    private var nameLists: [Digest: [String]] = [:]
     /// The contents of files that were read.
     private(set) var cache = StatCache()
 
     /// Creates a history from the entries of a journal.
     init(_ entries: [JournalEntry] = []) {
+        let count = entries.count { if case .operationEnded(let end) = $0 { end.record != nil } else { false } }
+        records.reserveCapacity(count)
         for entry in entries { add(entry) }
     }
 
@@ -49,15 +68,20 @@ struct RunHistory: Sendable {
         case .operationEnded(let end):
             if end.log == .inFile { loggedNames.insert(ByteKey(end.name)) }
             if !runs.isEmpty {
-                runs[runs.count - 1].ends.append(end)
-                runs[runs.count - 1].processes[ByteKey(end.name)] = nil
+                runs[runs.count - 1].ownEnds.append(end)
+                if !runs[runs.count - 1].processes.isEmpty { runs[runs.count - 1].processes[ByteKey(end.name)] = nil }
             }
             guard let record = end.record else { return }
             records[ByteKey(record.name)] = record
             recordedNames.append(record.name)
-            names = NamesByCommand()
+            if names.areKnown { names = NamesByCommand() }
             for file in record.inputs { cache.add(file) }
             for file in record.outputs { cache.add(file) }
+        case .names(let digest, let names): nameLists[digest] = names
+        case .endedTogether(let kind, let text, let names):
+            guard !runs.isEmpty else { return }
+            let group = EndGroup(kind: kind, text: text, names: nameLists[names] ?? [])
+            runs[runs.count - 1].groups.append(group)
         case .processBegan(let name, let mark):
             if !runs.isEmpty { runs[runs.count - 1].processes[ByteKey(name)] = mark }
         case .keeps(let count): runs.removeFirst(Self.dropped(runs.map(\.choice.resumes), keeping: count))
@@ -73,7 +97,7 @@ struct RunHistory: Sendable {
     func durations(of operations: [PlannedOperation]) -> [Duration?] {
         var known: [ByteKey: Int64] = [:]
         for run in runs {
-            for end in run.ends where end.kind == .succeeded { known[ByteKey(end.name)] = end.duration }
+            for end in run.ownEnds where end.kind == .succeeded { known[ByteKey(end.name)] = end.duration }
         }
         return operations.map { known[ByteKey($0.name)].map { .nanoseconds($0) } }
     }
@@ -95,6 +119,9 @@ struct RunHistory: Sendable {
         guard let old = known[fingerprint.digest].map({ ByteKey($0) }), !isPlanned(old) else { return nil }
         return records[old]
     }
+
+    /// Whether the journal has a list of names.
+    func knows(names: Digest) -> Bool { nameLists[names] != nil }
 
     /// Returns the captured output of the last success of an operation. `nil` if none is recorded.
     func captured(of name: String) -> String? {
@@ -130,17 +157,26 @@ struct RunHistory: Sendable {
         guard dropped > 0 else { return entries }
         let first = starts[dropped]
         var kept: [ByteKey: OperationEnd] = [:]
+        var lists: [JournalEntry] = []
         for entry in entries[..<first] {
             switch entry {
             case .operationEnded(let end) where end.record != nil: kept[ByteKey(end.name)] = end
             // A command that began and did not end takes its earlier success away.
             case .operationBegan(let name): kept[ByteKey(name)]?.record?.end = .unknown
+            case .names: lists.append(entry)
             default: break
             }
         }
+        let used = Set(
+            entries[first...].compactMap { entry in
+                if case .endedTogether(_, _, let names) = entry { names } else { nil }
+            })
+        lists.removeAll { list in
+            if case .names(let digest, _) = list { !used.contains(digest) } else { false }
+        }
         // Without a run before them, these ends count for no run.
-        let ends = kept.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        return ends.map { .operationEnded($0) } + entries[first...]
+        let ends = kept.values.sorted { $0.name.bytesPrecede($1.name) }
+        return lists + ends.map { .operationEnded($0) } + entries[first...]
     }
 }
 
@@ -148,6 +184,9 @@ struct RunHistory: Sendable {
 /// operation.
 private final class NamesByCommand: Sendable {
     private let names = Mutex<[Digest: String]?>(nil)
+
+    /// Whether the names were asked for.
+    var areKnown: Bool { names.withLock { $0 != nil } }
 
     func names(_ compute: @Sendable () -> [Digest: String]) -> [Digest: String] {
         names.withLock { names in
@@ -164,7 +203,7 @@ struct ByteKey: Hashable, Sendable {
 
     init(_ text: String) { self.text = text }
 
-    static func == (left: ByteKey, right: ByteKey) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    static func == (left: ByteKey, right: ByteKey) -> Bool { left.text.hasSameBytes(as: right.text) }
 
     func hash(into hasher: inout Hasher) {
         var text = text

@@ -20,6 +20,12 @@ final class RunJournal: Sendable {
         var captured: String?
     }
 
+    /// The way in which operations ended whose commands did not run.
+    private struct EndGroup: Hashable {
+        let kind: OperationEnd.Kind
+        let text: String
+    }
+
     /// The queue in which files are examined after a command. The thread that waits for commands must not wait for a disk.
     let files = OperationQueue()
     private let plan: WorkflowPlan
@@ -32,6 +38,7 @@ final class RunJournal: Sendable {
     /// The places in time at which the commands of the operations ran, in the runs that this run continues.
     private let lastRuns: [Int]
     private let ran = Mutex<Set<Int>>([])
+    private let groups = Mutex<[EndGroup: [Int]]>([:])
     private let kept = Mutex<ProtectedPaths?>(nil)
     private let names: Set<ByteKey>
     private let before: (ran: String?, lastRun: Int)
@@ -75,16 +82,26 @@ final class RunJournal: Sendable {
     /// Records the end of the run. Returns the reason why entries are missing, or `nil`.
     func end(isInterrupted: Bool) -> String? {
         guard let store else { return nil }
-        recordRead()
+        recordFamily()
         store.append(.runEnded(time: FileExaminer.now, isInterrupted: isInterrupted))
         store.synchronize()
         return store.writeFailure.map { "\($0); later runs repeat the operations after that" } ?? store.logFailure
     }
 
-    /// Records the files that were read.
-    func recordRead() {
+    /// Records the files that were read, and the operations that ended without a run of their commands.
+    func recordFamily() {
         let read = examiner.takeRead()
         if !read.isEmpty { store?.append(.seen(read)) }
+        let groups = groups.withLock { groups in
+            defer { groups = [:] }
+            return groups
+        }
+        for (group, indices) in groups.sorted(by: { $0.value.count < $1.value.count }) {
+            let names = indices.sorted().map { plan.operations[$0].name }
+            let digest = Digest(of: names)
+            if !history.knows(names: digest) { store?.append(.names(digest, names)) }
+            store?.append(.endedTogether(group.kind, text: group.text, names: digest))
+        }
     }
 
     /// Returns the journal of the members of a family that were found during the run.
@@ -140,7 +157,8 @@ final class RunJournal: Sendable {
         prepared.listed = examiner.examine(paths: record?.listed ?? [], in: operation.directory)
         prepared.outputs = examiner.examine(settings.outputs ?? [], in: operation.directory)
         let state = UpToDate.State(
-            fingerprint: fingerprint, inputs: (prepared.inputs + prepared.listed).sortedByPath,
+            fingerprint: fingerprint,
+            inputs: prepared.listed.isEmpty ? prepared.inputs : (prepared.inputs + prepared.listed).sortedByPath,
             outputs: prepared.outputs, isDeclared: true, namedOutputs: Set(operation.namedOutputs.map { ByteKey($0) }))
         let decision = UpToDate.decide(record, state, isForced: isForced)
         if decision != .skip, !settings.keepsOutputs {
@@ -245,7 +263,7 @@ final class RunJournal: Sendable {
         declared.first { path in
             guard Glob.isPattern(path) else {
                 let path = Glob.literal(path)
-                return records.contains { $0.path.utf8.elementsEqual(path.utf8) && $0.content == .missing }
+                return records.contains { $0.path.hasSameBytes(as: path) && $0.content == .missing }
             }
             return !records.contains { $0.content != .missing }
         }
@@ -296,14 +314,19 @@ final class RunJournal: Sendable {
     }
 
     /// Records the end of an operation.
-    func ended(_ conclusion: Conclusion, _ record: OperationRecord?, _ spool: OutputSpool?) {
+    func ended(_ index: Int, _ conclusion: Conclusion, _ record: OperationRecord?, _ spool: OutputSpool?) {
         guard let store else { return }
-        var end = OperationEnd(name: conclusion.name, kind: conclusion.outcome.kind, text: conclusion.outcome.text)
+        let group = EndGroup(kind: conclusion.outcome.kind, text: conclusion.outcome.text)
+        if record == nil, [.upToDate, .skipped].contains(group.kind) {
+            // An operation that is up to date stays so, also if this process is killed before the entry is written. One that was
+            // skipped has not succeeded in any case.
+            return groups.withLock { $0[group, default: []].append(index) }
+        }
+        var end = OperationEnd(name: conclusion.name, kind: group.kind, text: group.text)
         end.duration = conclusion.duration.map { Int64($0 / .nanoseconds(1)) }
         end.log = spool.map { store.writeLog($0, of: conclusion.name) } ?? .empty
         end.record = record
-        // An operation that is up to date stays so, also if this entry is lost. One that was skipped has not succeeded in any case.
-        store.append(.operationEnded(end), mayWait: [.upToDate, .skipped].contains(end.kind) && record == nil)
+        store.append(.operationEnded(end))
     }
 
     private static func read(_ path: String) -> [UInt8]? {

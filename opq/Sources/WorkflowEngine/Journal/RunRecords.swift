@@ -24,7 +24,7 @@ public struct RunRecords: Sendable {
     public var lastChoice: (run: Int, choice: RunChoice)? { runs.last.map { ($0.number, $0.choice) } }
 
     /// The names of the operations that failed in the last run.
-    public var lastFailures: [String] { (runs.last?.ends ?? []).filter { $0.kind == .failed }.map(\.name) }
+    public var lastFailures: [String] { (runs.last?.ownEnds ?? []).filter { $0.kind == .failed }.map(\.name) }
 
     /// A line for each run, the first one first.
     public var history: [String] {
@@ -47,10 +47,11 @@ public struct RunRecords: Sendable {
                 text: runs.isEmpty
                     ? "no run of '\(file)' is recorded" : "no run \(number ?? 0) is recorded; see 'opq history'")
         }
-        for name in names where !run.ends.contains(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+        let ends = run.ends
+        for name in names where !ends.contains(where: { $0.name.hasSameBytes(as: name) }) {
             throw Failure(text: "run \(run.number) has no operation '\(name)'")
         }
-        let shown = run.ends.filter { end in names.isEmpty || names.contains { $0.utf8.elementsEqual(end.name.utf8) } }
+        let shown = ends.filter { end in names.isEmpty || names.contains { $0.hasSameBytes(as: end.name) } }
         return shown.map { Self.line(for: $0) }
     }
 
@@ -58,8 +59,11 @@ public struct RunRecords: Sendable {
     ///
     /// - Throws: ``Failure`` if no output is recorded, and the errors of `body`.
     public func readLog(of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let end = runs.last { run in run.ends.contains { $0.name.utf8.elementsEqual(name.utf8) && $0.duration != nil } }
-        guard let last = end?.ends.last(where: { $0.name.utf8.elementsEqual(name.utf8) && $0.duration != nil }) else {
+        let end = runs.last { run in
+            run.ownEnds.contains { $0.name.hasSameBytes(as: name) && $0.duration != nil }
+        }
+        guard let last = end?.ownEnds.last(where: { $0.name.hasSameBytes(as: name) && $0.duration != nil })
+        else {
             throw Failure(text: "no run of the operation '\(name)' is recorded; see 'opq show'")
         }
         if last.log == .lost { throw Failure(text: "the output of '\(name)' could not be recorded") }
@@ -94,7 +98,9 @@ public struct RunRecords: Sendable {
             (.cancelled, "cancelled"),
         ]
         let parts = names.compactMap { kind, name in
-            let count = run.ends.count { $0.kind == kind }
+            let count =
+                run.ownEnds.count { $0.kind == kind }
+                + run.groups.reduce(0) { $1.kind == kind ? $0 + $1.names.count : $0 }
             return count == 0 ? nil : "\(count) \(name)"
         }
         return parts.isEmpty ? "nothing ended" : parts.joined(separator: ", ")

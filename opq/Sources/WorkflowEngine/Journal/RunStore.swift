@@ -19,12 +19,7 @@ public final class RunStore: Sendable {
         var failure: String?
         /// The reason why a log could not be written.
         var lostLogs: String?
-        /// The bytes of entries that are written with the next one.
-        var waiting: [UInt8] = []
     }
-
-    /// The number of bytes of entries that wait for the next one.
-    private static let waitingLimit = 256 * 1024
 
     /// The path of the folder.
     let path: String
@@ -61,7 +56,14 @@ public final class RunStore: Sendable {
             var size = contents.validCount
             // An entry that was cut off is removed, and a shorter journal takes the place of a long one.
             let kept = RunHistory.compacted(entries, keepingRuns: keptRuns)
-            if size == 0 || kept.count < entries.count - entries.count / 2 {
+            if size == 0 {
+                // A header that was cut off is a journal without entries.
+                let count = JournalFormat.header.count
+                guard pwrite(journal, JournalFormat.header, count, 0) == count else {
+                    throw Self.failure("cannot write", file)
+                }
+                size = count
+            } else if kept.count < entries.count - entries.count / 2 {
                 let new = JournalFormat.header + kept.flatMap { JournalFormat.frame($0) }
                 try Self.replace(journal, file, by: new)
                 (entries, size) = (kept, new.count)
@@ -110,16 +112,10 @@ public final class RunStore: Sendable {
     var logFailure: String? { state.withLock(\.lostLogs) }
 
     /// Adds an entry to the journal. After a failure, no entry is added any more.
-    ///
-    /// - Parameter mayWait: Whether the entry may be lost if this process is killed. It is written with a later entry.
-    func append(_ entry: JournalEntry, mayWait: Bool = false) {
-        let bytes = JournalFormat.frame(entry)
+    func append(_ entry: JournalEntry) {
+        let frame = JournalFormat.frame(entry)
         state.withLock { state in
             guard state.failure == nil else { return }
-            state.waiting += bytes
-            if mayWait, state.waiting.count < Self.waitingLimit { return }
-            let frame = state.waiting
-            state.waiting = []
             var done = 0
             while done < frame.count {
                 let count = frame.withUnsafeBytes {

@@ -71,7 +71,7 @@ enum UpToDate {
     static func difference(_ old: Fingerprint, _ new: Fingerprint) -> Reason? {
         if old.command != new.command { return .commandChanged }
         if old.shell != new.shell { return .shellChanged }
-        if !old.directory.utf8.elementsEqual(new.directory.utf8) { return .directoryChanged }
+        if !old.directory.hasSameBytes(as: new.directory) { return .directoryChanged }
         guard old.environment != new.environment else { return nil }
         let values = Dictionary(old.environment.map { ($0.name, $0.value) }) { $1 }
         if let changed = new.environment.first(where: { values[$0.name] != $0.value }) {
@@ -116,8 +116,8 @@ enum UpToDate {
     ) -> Reason? {
         var (left, right) = (old[...], new[...])
         while let path = smaller(left.first?.path, right.first?.path) {
-            let isOld = left.first.map { $0.path.utf8.elementsEqual(path.utf8) } ?? false
-            let isNew = right.first.map { $0.path.utf8.elementsEqual(path.utf8) } ?? false
+            let isOld = left.first.map { $0.path.hasSameBytes(as: path) } ?? false
+            let isNew = right.first.map { $0.path.hasSameBytes(as: path) } ?? false
             let result = compare(path, isOld ? left.first?.content : nil, isNew ? right.first?.content : nil)
             if let result { return result }
             if isOld { left = left.dropFirst() }
@@ -128,7 +128,7 @@ enum UpToDate {
 
     private static func smaller(_ left: String?, _ right: String?) -> String? {
         guard let left, let right else { return left ?? right }
-        return right.utf8.lexicographicallyPrecedes(left.utf8) ? right : left
+        return right.bytesPrecede(left) ? right : left
     }
 }
 

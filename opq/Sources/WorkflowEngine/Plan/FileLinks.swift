@@ -36,7 +36,7 @@ struct FileLinks {
             }
         }
         guard !outputs.isEmpty else { return }
-        outputs.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        outputs.sort { $0.path.bytesPrecede($1.path) }
         for (index, operation) in operations.enumerated() {
             for (position, output) in (operation.settings.outputs ?? []).enumerated() where !Glob.isPattern(output) {
                 let path = Self.path(Glob.literal(output), of: operation)
@@ -95,8 +95,13 @@ struct FileLinks {
             return absolute.isEmpty ? outputs.indices : absolute.upperBound..<outputs.count
         }
         let prefix = folder == "/" ? "/" : folder + "/"
+        let first = position(of: prefix)
+        // Few inputs are folders of outputs.
+        guard first < outputs.count, outputs[first].path.utf8.starts(with: prefix.utf8) else {
+            return first..<first
+        }
         // The byte after the slash ends the outputs with this prefix.
-        return position(of: prefix)..<position(of: String(prefix.dropLast()) + "0")
+        return first..<position(of: String(prefix.dropLast()) + "0")
     }
 
     /// Returns the position of the first output whose path is not less than a text.
@@ -104,7 +109,7 @@ struct FileLinks {
         var (lower, upper) = (0, outputs.count)
         while lower < upper {
             let middle = (lower + upper) / 2
-            if outputs[middle].path.utf8.lexicographicallyPrecedes(text.utf8) {
+            if outputs[middle].path.bytesPrecede(text) {
                 lower = middle + 1
             } else {
                 upper = middle

@@ -91,8 +91,8 @@ struct Glob {
         let found = search.matches(components[...], below: pattern.hasPrefix("/") ? "/" : "")
         let wanted = pattern.hasSuffix("/") ? found.filter { search.isDirectory($0) } : found
         // A pattern such as `a/**/**` finds a path more than once. Bytes are compared: equal strings may be different names.
-        let sorted = wanted.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        let unique = sorted.indices.filter { $0 == 0 || !sorted[$0].utf8.elementsEqual(sorted[$0 - 1].utf8) }
+        let sorted = wanted.sorted { $0.bytesPrecede($1) }
+        let unique = sorted.indices.filter { $0 == 0 || !sorted[$0].hasSameBytes(as: sorted[$0 - 1]) }
         // A program would take a name that begins with a dash for an option.
         let paths = unique.map { sorted[$0].hasPrefix("-") ? "./" + sorted[$0] : sorted[$0] }
         return Findings(paths: paths, problems: search.problems)

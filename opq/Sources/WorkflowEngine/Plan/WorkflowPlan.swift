@@ -32,59 +32,102 @@ public struct WorkflowPlan: Equatable, Sendable {
 ///
 /// The texts may contain characters that stand for bytes of file names. `withFileName(_:)` converts them for the system.
 public struct PlannedOperation: Equatable, Sendable {
+    private struct Fields: Equatable {
+        let name, family, command: String
+        let program: [String]?
+        let directory: String
+        var environment: [String: String]
+        let item: Item?
+        let queue: String
+        let priority: Priority
+        let isBarrier: Bool
+        let settings: SettingsBox
+        var awaited: [Range<Int>] = []
+        var growth: FamilyGrowth?
+        var captured: [CapturedVariable] = []
+        var barrierAhead: Int?
+    }
+
+    // Copies share their fields: the steps of planning copy 100,000 operations many times. A change copies a shared box first, so no
+    // box changes while another thread may read it.
+    private final class Box: @unchecked Sendable {
+        var fields: Fields
+
+        init(_ fields: Fields) { self.fields = fields }
+    }
+
+    private var box: Box
+    private var fields: Fields {
+        _read { yield box.fields }
+        _modify {
+            if !isKnownUniquelyReferenced(&box) { box = Box(box.fields) }
+            yield &box.fields
+        }
+    }
+
     /// The name in the file. For a member of a family, the item follows in brackets: `compress[a.swift]`.
-    public let name: String
+    public var name: String { fields.name }
     /// The key of the operation or of its family in the file.
-    public let family: String
+    public var family: String { fields.family }
     /// The command: a text for the shell, or for ``program``, its words with quotes as a shell needs them.
-    public let command: String
+    public var command: String { fields.command }
     /// The program and its arguments, if the operation uses no shell by `run: [program, argument]`.
-    public let program: [String]?
+    public var program: [String]? { fields.program }
     /// The working directory of the command. The path is absolute, or relative to the current directory.
-    public let directory: String
+    public var directory: String { fields.directory }
     /// The environment variables that the file adds to those of this process.
-    public internal(set) var environment: [String: String]
+    public internal(set) var environment: [String: String] {
+        get { fields.environment }
+        set { fields.environment = newValue }
+    }
     /// The item. `nil` if the operation is not a member of a family.
-    let item: Item?
+    var item: Item? { fields.item }
     /// The name of the operation's queue.
-    public let queue: String
+    public var queue: String { fields.queue }
     /// The priority of the operation among the ready operations of its queue.
-    public let priority: Priority
+    public var priority: Priority { fields.priority }
     /// Whether the operation is a barrier. A barrier starts after all operations queued before it in its queue, and
     /// operations queued after the barrier start after it ends.
-    public let isBarrier: Bool
-    private let box: SettingsBox
+    public var isBarrier: Bool { fields.isBarrier }
     /// The operations that must succeed before this operation starts, in the order of `after`. A family is one range.
-    var awaited: [Range<Int>] = []
+    var awaited: [Range<Int>] {
+        get { fields.awaited }
+        set { fields.awaited = newValue }
+    }
     /// The way to find the operations for which this one stands: the members of a family whose items are not known yet. `nil` for
     /// an operation with a command.
-    var growth: FamilyGrowth?
+    var growth: FamilyGrowth? {
+        get { fields.growth }
+        set { fields.growth = newValue }
+    }
     /// The variables that the operation gets from the outputs of operations before it.
-    var captured: [CapturedVariable] = []
+    var captured: [CapturedVariable] {
+        get { fields.captured }
+        set { fields.captured = newValue }
+    }
     /// The index of the last barrier queued before this operation in its queue. The barrier must also succeed before this
     /// operation starts.
-    public internal(set) var barrierAhead: Int?
+    public internal(set) var barrierAhead: Int? {
+        get { fields.barrierAhead }
+        set { fields.barrierAhead = newValue }
+    }
 
     /// The other settings.
-    public var settings: OperationSettings { box.settings }
+    public var settings: OperationSettings { _read { yield fields.settings.settings } }
 
     init(
         name: String, family: String? = nil, command: String, program: [String]? = nil, directory: String,
         environment: [String: String] = [:], item: Item? = nil, queue: String, priority: Priority = .normal,
         isBarrier: Bool = false, settings: SettingsBox = .standard
     ) {
-        self.name = name
-        self.family = family ?? name
-        self.command = command
-        self.program = program
-        self.directory = directory
-        self.environment = environment
-        self.item = item
-        self.queue = queue
-        self.priority = priority
-        self.isBarrier = isBarrier
-        box = settings
+        box = Box(
+            Fields(
+                name: name, family: family ?? name, command: command, program: program, directory: directory,
+                environment: environment, item: item, queue: queue, priority: priority, isBarrier: isBarrier,
+                settings: settings))
     }
+
+    public static func == (left: Self, right: Self) -> Bool { left.box === right.box || left.fields == right.fields }
 }
 
 /// Settings that operations share. Most operations have the same ones, and a hundred thousand copies would need much memory.

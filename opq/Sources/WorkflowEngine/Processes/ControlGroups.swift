@@ -1,13 +1,23 @@
-import Glibc
-import SystemPackage
-
 /// The limits of the Linux control groups of this process, which containers set.
 struct ControlGroups {
     /// A function that returns the content of a file. `nil` if the file cannot be read.
     let read: (_ path: String) -> String?
 
     /// The control groups of this process.
-    static var current: ControlGroups { ControlGroups { text(ofFile: $0) } }
+    static var current: ControlGroups {
+        ControlGroups { path in path == mounts ? mountsOfGroups : text(of: path) }
+    }
+
+    private static let mounts = "/proc/self/mountinfo"
+
+    /// The lines of the mounts of control groups. The kernel writes a line for each mount, which takes long for a small run.
+    private static let mountsOfGroups = text(of: mounts).map { text in
+        text.split(separator: "\n").filter { $0.contains(" - cgroup") }.joined(separator: "\n")
+    }
+
+    private static func text(of path: String) -> String? {
+        contents(ofFile: path).map { String(decoding: $0, as: UTF8.self) }
+    }
 
     /// The number of processes and threads that may still start in the group and in all groups around it. `nil` without a
     /// limit.
@@ -48,7 +58,7 @@ struct ControlGroups {
 
     /// Returns the directories of the process's group and of the groups around it, in each hierarchy that has a controller.
     private func directories(of controller: String) -> [(directory: String, isUnified: Bool)] {
-        guard let groups = read("/proc/self/cgroup"), let mounts = read("/proc/self/mountinfo") else { return [] }
+        guard let groups = read("/proc/self/cgroup"), let mounts = read(Self.mounts) else { return [] }
         let hierarchies = mounts.split(separator: "\n").compactMap { Mount(line: $0, controller: controller) }
         var found: [(directory: String, isUnified: Bool)] = []
         for line in groups.split(separator: "\n") {
@@ -97,16 +107,4 @@ struct ControlGroups {
             return String(point) + path
         }
     }
-}
-
-/// Returns the content of a small file. `nil` if the file cannot be read.
-private func text(ofFile path: String) -> String? {
-    guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else { return nil }
-    defer { try? file.close() }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 16 * 1024)
-    while let count = try? chunk.withUnsafeMutableBytes({ try file.read(into: $0) }), count > 0 {
-        bytes += chunk[..<count]
-    }
-    return String(decoding: bytes, as: UTF8.self)
 }

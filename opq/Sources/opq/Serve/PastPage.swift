@@ -1,7 +1,7 @@
 import WorkflowEngine
 
 #if Dashboard
-import ArgumentParser
+import Arguments
 import OperationsDashboard
 
 /// The page of a past run.

@@ -28,6 +28,24 @@ struct RunProgressTests {
         progress.note(.ended(conclusion, nil), at: start + .seconds(seconds))
     }
 
+    @Test func `a family that is found during the run is one line with the number of its ended members`() throws {
+        var progress = try progress("operations: { all: { run: x }, after: { after: all, run: y } }")
+        let members = ["p", "q", "r"].map {
+            PlannedOperation(name: "all[\($0)]", command: "", directory: ".", queue: "q")
+        }
+        progress.note(.expanded(progress.plan.operations[0], into: members), at: start)
+        end("all[p]", &progress)
+        // A second end of the same member does not count.
+        end("all[p]", &progress)
+        #expect(
+            progress.lines(at: start + .seconds(4), on: TerminalForm()).prefix(2) == [
+                "  all  1/3  4s", "  after waits for all",
+            ])
+        progress.note(.familyEnded(progress.plan.operations[0]), at: start + .seconds(5))
+        #expect(
+            progress.lines(at: start + .seconds(5), on: TerminalForm()).last?.hasSuffix("1/2  about 5s left") == true)
+    }
+
     @Test func `the lines name the operations that run, those that wait with the reason, and the ended ones`() throws {
         var progress = try progress(Self.text)
         start("cc[a]", &progress)

@@ -47,5 +47,7 @@ struct RunChoiceTests {
         choice.until = ["c"]
         choice.variables = ["mode": "release"]
         #expect(choice.arguments == ["b", "--until", "c", "--set", "mode=release"])
+        choice.place = .slurm
+        #expect(choice.arguments.suffix(2) == ["--on", "slurm"])
     }
 }
