@@ -22,8 +22,8 @@ import OperationsPrimitives
 ///
 /// An *offer* reserves units for a claimant that was notified to request them. The offer lapses if the queue of the claimant has
 /// no free slot; otherwise claimants that could run would wait for one that cannot. The units go to a claimant of another lane. The
-/// first claimant requests again when it can run, and keeps its seniority. Until then its lane is closed: the others of the lane
-/// would decline as well, and a line of n claimants would take n offers for each free slot.
+/// claimant requests again when it can run, and keeps its seniority. Until then its lane is closed: the others of the lane would
+/// overtake it, or decline as well, and a line of n claimants would take n offers for each free slot.
 public struct ResourceLedger<Claimant: Hashable> {
     public typealias Resource = Int
 
@@ -114,13 +114,13 @@ public struct ResourceLedger<Claimant: Hashable> {
         var state: State
     }
 
-    /// A lane with waiting claimants.
+    /// A lane with waiting claimants, or a closed one.
     private struct LaneState {
         var givesWay: Bool
         /// The number of the last change of `givesWay`.
         var change: UInt64 = 0
-        /// The claimant whose offer has lapsed last. While there is one, the lane is closed: it gets no offers, and blocks no other.
-        var closer: Claimant?
+        /// The claimants whose offers have lapsed. While there are any, the lane is closed: it gets no offers, and blocks no other.
+        var closers: Set<Claimant> = []
         /// The resources that its claimants wait for, with the number of claimants.
         var waiting: [Resource: Int] = [:]
     }
@@ -278,14 +278,14 @@ public struct ResourceLedger<Claimant: Hashable> {
         // Sorted, because the order of a dictionary differs between processes (rule N4).
         let resources = state.waiting.keys.sorted()
         for resource in resources { index(lane, of: resource) }
-        return settle(givesWay ? resources : open(lane, closedBy: state.closer))
+        return settle(givesWay ? resources : [])
     }
 
-    /// Opens a lane if this claimant has closed it. Returns the resources whose lines have to be checked.
-    private mutating func open(_ lane: Lane, closedBy claimant: Claimant?) -> [Resource] {
-        guard let claimant, lanes[lane]?.closer == claimant else { return [] }
-        lanes[lane]?.closer = nil
+    /// Opens a lane if this claimant alone keeps it closed. Returns the resources whose lines have to be checked.
+    private mutating func open(_ lane: Lane, closedBy claimant: Claimant) -> [Resource] {
+        guard lanes[lane]?.closers.remove(claimant) != nil, lanes[lane]?.closers.isEmpty == true else { return [] }
         let resources = lanes[lane]?.waiting.keys.sorted() ?? []
+        if resources.isEmpty { lanes[lane] = nil }
         for resource in resources { index(lane, of: resource) }
         return resources
     }
@@ -297,15 +297,16 @@ public struct ResourceLedger<Claimant: Hashable> {
         guard let entry = entries[claimant], entry.state == .waiting,
             let need = entry.needs.first(where: { $0.resource == resource }), need.units <= accounts[resource].free
         else { return (nil, []) }
-        return (lanes[entry.lane]?.closer ?? blocker(of: entry, in: resource), settle([]))
+        let closer = lanes[entry.lane]?.closers.min { entries[$0]!.seniority < entries[$1]!.seniority }
+        return (closer ?? blocker(of: entry, in: resource), settle([]))
     }
 
-    /// Ends the offer to a claimant that cannot come, and closes its lane until this claimant requests again, steps out or withdraws,
-    /// or the lane no longer gives way. Returns the claimants that are offered the units now. No effect without an offer.
+    /// Ends the offer to a claimant that cannot come, and closes its lane until this claimant requests again, steps out or
+    /// withdraws. Room in its queue does not open the lane: the others of the lane would overtake this claimant. Returns the claimants that are offered the units now. No effect without an offer.
     public mutating func lapse(_ claimant: Claimant) -> [Claimant] {
         guard let entry = entries[claimant], entry.state == .offered else { return [] }
         leave(claimant, entry)
-        lanes[entry.lane]?.closer = claimant
+        lanes[entry.lane]?.closers.insert(claimant)
         // The lane no longer blocks others in the lines of its other resources.
         return settle(entry.needs.map(\.resource) + (lanes[entry.lane]?.waiting.keys.sorted() ?? []))
     }
@@ -413,7 +414,7 @@ public struct ResourceLedger<Claimant: Hashable> {
         _ resource: Resource, givesWay: Bool
     ) -> (claimant: Claimant, seniority: UInt64)? {
         while let (seniority, lane) = accounts[resource][givesWay].first {
-            let belongs = lanes[lane].map { $0.givesWay == givesWay && $0.closer == nil } ?? false
+            let belongs = lanes[lane].map { $0.givesWay == givesWay && $0.closers.isEmpty } ?? false
             let first = belongs ? firstClaimant(of: lane, for: resource) : nil
             if let first, first.seniority == seniority { return first }
             accounts[resource][givesWay].popFirst()
@@ -464,7 +465,7 @@ public struct ResourceLedger<Claimant: Hashable> {
             case .lapsed: break
             }
         }
-        if lanes[entry.lane]?.waiting.isEmpty == true { lanes[entry.lane] = nil }
+        if let lane = lanes[entry.lane], lane.waiting.isEmpty, lane.closers.isEmpty { lanes[entry.lane] = nil }
         entries[claimant]?.state = .lapsed
     }
 

@@ -186,8 +186,7 @@ import Testing
         return (ledger, lock, lane)
     }
 
-    @Test func `a lane whose offer has lapsed gets no other, until its claimant comes or leaves, or the lane has room`()
-    {
+    @Test func `a lane whose offer has lapsed gets no other, until its claimant comes or leaves`() {
         do {
             var (ledger, lock, lane) = closed()
             #expect(ledger.predecessor(of: 2, for: lock).0 == 1)
@@ -203,14 +202,31 @@ import Testing
             expect(ledger.stepOut(1), [2])
         }
         do {
-            var (ledger, _, lane) = closed()
+            var (ledger, lock, lane) = closed()
             expect(ledger.setGivesWay(lane, true, change: 1), [])
-            expect(ledger.setGivesWay(lane, false, change: 2), [2])
+            // Its queue has room again. The claimant comes soon, and the next one must not overtake it.
+            expect(ledger.setGivesWay(lane, false, change: 2), [])
+            #expect(ledger.request(1, [Need(1, of: lock)], lane: lane) == .init(isGranted: true))
         }
-        do {
-            var (ledger, _, lane) = closed()
-            expect(ledger.setGivesWay(lane, false, change: 1), [2])
-        }
+    }
+
+    @Test func `a lane is closed until each claimant whose offer has lapsed comes or leaves`() {
+        var ledger = Ledger()
+        let (lock, lane) = (ledger.addResource(capacity: 2), Ledger.Lane(queue: 1))
+        expectGranted(&ledger, 0, [Need(2, of: lock)])
+        for claimant in 1...4 { _ = ledger.request(claimant, [Need(1, of: lock)], lane: lane) }
+        expect(ledger.withdraw(0), [1, 2])
+        for claimant in [2, 1] { expect(ledger.lapse(claimant), []) }
+        #expect(ledger.predecessor(of: 3, for: lock).0 == 1)
+        #expect(ledger.request(2, [Need(1, of: lock)], lane: lane) == .init(isGranted: true))
+        expect(ledger.withdraw(2), [])
+        #expect(ledger.request(1, [Need(1, of: lock)], lane: lane) == .init(isGranted: true, offered: [3]))
+        // Without a waiting claimant, the lane is closed as well, and is forgotten when it opens.
+        expect(ledger.lapse(3), [])
+        expect(ledger.withdraw(4), [])
+        #expect(ledger.laneCount == 1)
+        expect(ledger.withdraw(3), [])
+        #expect(ledger.laneCount == 0)
     }
 
     @Test func `a closed lane blocks no other lane, and keeps its seniority when it opens`() {
@@ -410,8 +426,8 @@ private struct LedgerWalk {
     private var lapsed: Set<Int> = []
     /// The claimants of a lane have the same remainder.
     private var givesWay = [false, false, false]
-    /// The claimant that has closed a lane.
-    private var closer: [Int?] = [nil, nil, nil]
+    /// The claimants that have closed a lane.
+    private var closers: [Set<Int>] = [[], [], []]
     private var changes: UInt64 = 0
     private var last = 0
     private(set) var mistake: String?
@@ -486,19 +502,23 @@ private struct LedgerWalk {
     private mutating func lapse(_ claimant: Int) {
         offered.remove(claimant)
         lapsed.insert(claimant)
-        closer[claimant % 3] = claimant
+        // The ledger knows no lane that is open and has no waiting claimants.
+        if !closers[claimant % 3].isEmpty || waiting.contains(where: { $0 % 3 == claimant % 3 }) {
+            closers[claimant % 3].insert(claimant)
+        }
         offered.formUnion(ledger.lapse(claimant))
     }
 
-    private mutating func open(_ claimant: Int) {
-        if closer[claimant % 3] == claimant { closer[claimant % 3] = nil }
+    private mutating func open(_ claimant: Int) { closers[claimant % 3].remove(claimant) }
+
+    private var waiting: [Int] {
+        order.filter { !holding.contains($0) && !offered.contains($0) && !lapsed.contains($0) }
     }
 
     /// The lane may be unknown to the ledger, which then learns of the change from the next request.
     private mutating func changeWay(of lane: Int, to new: Bool) {
         changes += 1
         givesWay[lane] = new
-        if !new { closer[lane] = nil }
         offered.formUnion(ledger.setGivesWay(.init(queue: UInt(lane)), new, change: changes))
     }
 
@@ -539,12 +559,9 @@ private struct LedgerWalk {
                 mistake = "in use: \(ledger.usage(of: resource)), not \(inUse)"
             }
         }
-        var waiting = order.filter { !holding.contains($0) && !offered.contains($0) && !lapsed.contains($0) }
-        // The ledger knows no lane without waiting claimants.
-        for lane in 0..<3 where !waiting.contains(where: { $0 % 3 == lane }) { closer[lane] = nil }
-        waiting.removeAll { closer[$0 % 3] != nil }
         // A claimant that needs more than the capacity blocks no other.
-        let servable = waiting.filter { needs[$0]!.allSatisfy { $0.units <= capacities[$0.resource] } }
+        let open = waiting.filter { closers[$0 % 3].isEmpty }
+        let servable = open.filter { needs[$0]!.allSatisfy { $0.units <= capacities[$0.resource] } }
         // Holders and offers block a claimant, and a senior one that waits for one of its needs in its lane or in a lane that
         // holds its place.
         for (place, claimant) in servable.enumerated()

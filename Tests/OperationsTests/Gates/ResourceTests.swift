@@ -447,7 +447,7 @@ import Testing
             _ = try OperationRequirement.tryUnits(3, of: "places", in: pool)
         }
         OperationQueue().addOperation(operation)
-        #expect(pool.usage(of: "places")?.waiting == 1)
+        while pool.usage(of: "places")?.waiting != 1, !Task.isCancelled { await Task.yield() }
         pool.setCapacity(2, of: "places")
         await operation.waitUntilFinished()
     }
