@@ -26,6 +26,19 @@ struct RunHistoryTests {
         #expect(RunHistory.compacted(entries, keepingRuns: 3) == entries)
     }
 
+    @Test func `a shorter journal has the lists of names to which its runs refer, and no others`() {
+        let (list, other) = (JournalEntry.names(Digest(1, 1), ["a", "b"]), JournalEntry.names(Digest(2, 2), ["c"]))
+        let entries =
+            run(1, [list, other, .endedTogether(.upToDate, text: "", names: Digest(2, 2))])
+            + run(2, [.endedTogether(.skipped, text: "x failed", names: Digest(1, 1))])
+        let short = RunHistory.compacted(entries, keepingRuns: 1)
+        #expect(short.contains(list) && !short.contains(other))
+        let run = RunHistory(short).runs.last
+        #expect(run?.ends.map(\.name) == ["a", "b"])
+        #expect(run?.ends.allSatisfy { $0.kind == .skipped && $0.text == "x failed" } == true)
+        #expect(RunHistory(entries).runs.first?.ends.map(\.name) == ["c"])
+    }
+
     @Test func `a shorter journal gives no success back to a command that did not end`() {
         let entries =
             run(1, [end("a", 1)]) + run(2, [.operationBegan(name: "a")]) + run(3, [end("b", 1)]) + run(4, [end("b", 1)])
