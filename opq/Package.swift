@@ -42,7 +42,9 @@ let package = Package(
             name: "swift-operations-networking", path: "../Networking",
             traits: [.trait(name: "Images", condition: .when(traits: ["Images"]))]),
         .package(name: "swift-operations-dashboard", path: "../Dashboard", traits: []),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .target(name: "CProcess"),
@@ -50,14 +52,15 @@ let package = Package(
             name: "WorkflowEngine",
             dependencies: [
                 "CProcess", operations("Operations"), operations("OperationsTimeline"), systemPackage,
+                // For its module CYaml, the parser of libyaml.
+                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: settings),
-        .target(name: "Arguments", dependencies: ["WorkflowEngine"], swiftSettings: settings),
         .executableTarget(
             name: "opq",
             dependencies: [
-                "Arguments", "CProcess", "WorkflowEngine", operations("Operations"), operations("OperationsTimeline"),
-                systemPackage,
+                "CProcess", "WorkflowEngine", operations("Operations"), operations("OperationsTimeline"), systemPackage,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 fetching("OperationsNetworking", of: "swift-operations-networking"),
                 fetching("OperationsImages", of: "swift-operations-networking"),
                 .product(
@@ -69,8 +72,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CTestRun"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "WorkflowEngineTests",
-            dependencies: ["Arguments", "TestSupport", "WorkflowEngine", operations("Operations")],
+            name: "WorkflowEngineTests", dependencies: ["TestSupport", "WorkflowEngine", operations("Operations")],
             swiftSettings: testSettings),
     ]
 )

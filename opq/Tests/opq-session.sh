@@ -76,7 +76,7 @@ operations:
 END
 
 status 0
-check 'no arguments print help' grep -q '^Commands:' out
+check 'no arguments print help' grep -q SUBCOMMANDS out
 status 0 --version
 status 0 run --help
 status 2 rnu good.yml

@@ -1,17 +1,16 @@
-import Arguments
+import ArgumentParser
 import WorkflowEngine
 
 /// A command that reports all errors in a workflow file.
-struct CheckCommand: Command {
-    static let description = CommandDescription("check", "Check a workflow file and report all errors in it.")
-    static var options: [CommandOption<Self>] { WorkflowArgument.options.map { $0.lifted(\.workflow) } }
-    static var operands: CommandOption<Self>? { WorkflowArgument.operands.lifted(\.workflow) }
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check a workflow file and report all errors in it.")
 
-    private var workflow = WorkflowArgument()
+    @OptionGroup var workflow: WorkflowArgument
 
-    func validate() throws(UsageError) {
-        try workflow.validate()
-        if let name = workflow.names.first { throw UsageError("check takes a file only, found '\(name)'") }
+    func validate() throws {
+        if let name = workflow.names.first { throw ValidationError("check takes a file only, found '\(name)'.") }
     }
 
     func run() throws {

@@ -1,34 +1,27 @@
-import Arguments
+import ArgumentParser
 import WorkflowEngine
 
 /// A command that continues the last run of a workflow file.
-struct ResumeCommand: Command {
-    static let description = CommandDescription(
-        "resume", "Continue the last run of a workflow file.",
+struct ResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume",
+        abstract: "Continue the last run of a workflow file.",
         discussion: """
             Operations that succeeded in the last run are done, unless their command, their variables or their files have \
             changed. An operation without inputs and outputs also runs if an operation before it runs.
             """)
 
-    static var options: [CommandOption<Self>] { RunCommand.options.map { $0.lifted(\.command) } }
-    static var operands: CommandOption<Self>? { RunCommand.operands?.lifted(\.command) }
-
-    private var command = RunCommand()
-
-    func validate() throws(UsageError) { try command.validate() }
+    @OptionGroup var command: RunCommand
 
     func run() throws { try command.run(resumes: true) }
 }
 
 /// A command that lists the runs of a workflow file.
-struct HistoryCommand: Command {
-    static let description = CommandDescription("history", "List the runs of a workflow file.")
-    static var options: [CommandOption<Self>] { WorkflowArgument.options.map { $0.lifted(\.workflow) } }
-    static var operands: CommandOption<Self>? { WorkflowArgument.operands.lifted(\.workflow) }
+struct HistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "List the runs of a workflow file.")
 
-    private var workflow = WorkflowArgument()
-
-    func validate() throws(UsageError) { try workflow.validate() }
+    @OptionGroup var workflow: WorkflowArgument
 
     func run() throws {
         for line in try openRecords(of: workflow).history { try printLine(line) }
@@ -36,28 +29,25 @@ struct HistoryCommand: Command {
 }
 
 /// A command that shows the operations of a run.
-struct ShowCommand: Command {
-    static let description = CommandDescription("show", "Show the operations of the last run, or of another one.")
-    static var options: [CommandOption<Self>] {
-        WorkflowArgument.options.map { $0.lifted(\.workflow) }
-            + [.number("run", "The number of the run.") { $0.number = $1 }]
-            + PageOption.options.map { $0.lifted(\.page) }
-    }
-    static var operands: CommandOption<Self>? { WorkflowArgument.operands.lifted(\.workflow) }
+struct ShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show the operations of the last run, or of another one.")
 
-    private var workflow = WorkflowArgument()
-    private var number: Int?
-    private var page = PageOption()
+    @OptionGroup var workflow: WorkflowArgument
 
-    func validate() throws(UsageError) { try workflow.validate() }
+    @Option(name: .customLong("run"), help: ArgumentHelp("The number of the run.", valueName: "number"))
+    var number: WholeNumber?
+
+    @OptionGroup var page: PageOption
 
     func run() throws {
         let records = try openRecords(of: workflow)
         do {
-            if let port = page.port {
-                return try PastPage.serve(records.pastRuns(run: number, names: workflow.names), records, port)
+            if let port = page.serve {
+                return try PastPage.serve(
+                    records.pastRuns(run: number?.value, names: workflow.names), records, port.value)
             }
-            for line in try records.show(run: number, names: workflow.names) { try printLine(line) }
+            for line in try records.show(run: number?.value, names: workflow.names) { try printLine(line) }
         } catch let error as RunRecords.Failure {
             print("opq: \(error.text)".visible, to: &standardError)
             throw ExitCode.badInput
@@ -66,16 +56,14 @@ struct ShowCommand: Command {
 }
 
 /// A command that prints the log of an operation.
-struct LogCommand: Command {
-    static let description = CommandDescription("log", "Print the output of the last run of operations.")
-    static var options: [CommandOption<Self>] { WorkflowArgument.options.map { $0.lifted(\.workflow) } }
-    static var operands: CommandOption<Self>? { WorkflowArgument.operands.lifted(\.workflow) }
+struct LogCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "log", abstract: "Print the output of the last run of operations.")
 
-    private var workflow = WorkflowArgument()
+    @OptionGroup var workflow: WorkflowArgument
 
-    func validate() throws(UsageError) {
-        try workflow.validate()
-        if workflow.names.isEmpty { throw UsageError("name an operation") }
+    func validate() throws {
+        if workflow.names.isEmpty { throw ValidationError("name an operation.") }
     }
 
     func run() throws {

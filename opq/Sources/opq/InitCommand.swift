@@ -1,9 +1,10 @@
-import Arguments
+import ArgumentParser
 import Glibc
 
 /// A command that writes a first workflow file.
-struct InitCommand: Command {
-    static let description = CommandDescription("init", "Write a first workflow, opq.yml, into the current folder.")
+struct InitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Write a first workflow, opq.yml, into the current folder.")
 
     private static let text = """
         # Run it: opq run        One operation with what it needs: opq run pack        Its faults: opq check

@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 import Glibc
 
 /// A file that is written when the run has ended. Until then, the file keeps its old contents.
@@ -43,12 +48,9 @@ struct Recording {
     }
 
     /// Replaces the contents of the file, and closes the file.
-    func write(_ contents: String) throws(Failure) {
-        var contents = contents
+    func write(_ contents: Data) throws(Failure) {
         let isWritten = ftruncate(descriptor, 0) == 0 || identity == nil
-        guard isWritten, contents.withUTF8({ writeAll(UnsafeRawBufferPointer($0), to: descriptor) }),
-            close(descriptor) == 0
-        else {
+        guard isWritten, contents.withUnsafeBytes({ writeAll($0, to: descriptor) }), close(descriptor) == 0 else {
             throw Failure(text: "cannot write \(path): \(String(cString: strerror(errno)))")
         }
     }

@@ -1,4 +1,4 @@
-import Arguments
+import ArgumentParser
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -10,47 +10,93 @@ import SystemPackage
 import WorkflowEngine
 
 /// A command that runs a workflow file.
-struct RunCommand: Command {
-    static let description = CommandDescription(
-        "run", "Run the operations of a workflow file.",
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run the operations of a workflow file.",
         discussion: """
             The output of an operation is shown in one piece when the operation has ended. If an operation fails, the \
             operations that come after it are skipped, and all others continue. Each command leads its own process group. \
             When the command has ended, the other processes of the group are ended too.
             """)
-    static var operands: CommandOption<Self>? { WorkflowArgument.operands.lifted(\.workflow) }
 
-    var workflow = WorkflowArgument()
-    var selection = SelectionOptions()
-    var page = PageOptions()
+    /// The reactions to a failure.
+    enum Stop: String, CaseIterable, ExpressibleByArgument { case now, soon, never }
+
+    /// The places of commands.
+    enum Place: String, CaseIterable, ExpressibleByArgument { case local, slurm }
+
+    @OptionGroup var workflow: WorkflowArgument
+
+    @OptionGroup var selection: SelectionOptions
+
+    @OptionGroup var page: PageOptions
+
+    @Flag(help: "List the operations and families, and run no command.")
     var list = false
-    var jobs: Int?
+
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long],
+        help: "The concurrency limit of queues without 'concurrency' in the file. (default: the number of processors)")
+    var jobs: WholeNumber?
+
+    @Flag(help: "Print the commands that would run, each with the reason, and run none.")
     var dryRun = false
-    /// `nil` without the option.
-    var place: RunPlace?
-    var stop = StopPolicy.never
+
+    @Option(
+        help: ArgumentHelp(
+            "The place of the commands: this machine, or a cluster on which Slurm runs.", valueName: "local|slurm"))
+    var on: Place?
+
+    @Option(
+        help: ArgumentHelp(
+            "After a failure: now ends the running commands, soon starts no others, never runs all that can run.",
+            valueName: "now|soon|never"))
+    var stop = Stop.never
+
+    @Flag(help: "Run all operations, also those that are up to date.")
     var force = false
+
+    @Flag(help: "Print the reason why each operation runs.")
     var explain = false
-    var keepRuns = 100
+
+    @Option(help: ArgumentHelp("The number of runs that the history keeps.", valueName: "number"))
+    var keepRuns = WholeNumber(100)
+
+    @Flag(name: .shortAndLong, help: "Print failures only.")
     var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Also print each command when it starts.")
     var verbose = false
+
+    @Option(help: "Write a trace for Perfetto or chrome://tracing to this file.", completion: .file())
     var trace: String?
+
+    @Option(help: "Write a page with a timeline to this file.", completion: .file())
     var report: String?
+
+    @Option(help: "Write the results in the form of JUnit to this file.", completion: .file())
     var junit: String?
+
+    @Flag(help: "Print each event as a line of JSON, in place of the report.")
     var json = false
+
+    @Flag(help: "Print the output of commands while they run, each line with the name of the operation.")
     var stream = false
+
+    @Flag(help: "Run the operations that failed in the last run, and everything after them.")
     var failed = false
 
-    func validate() throws(UsageError) {
-        try workflow.validate()
-        try page.validate()
+    func validate() throws {
         for (option, path) in [("--report", report), ("--trace", trace), ("--junit", junit)] {
             guard let path, path.hasSuffix(".yml") || path.hasSuffix(".yaml") else { continue }
-            throw UsageError("\(option) would overwrite a workflow: '\(path)' must not end in .yml or .yaml")
+            throw ValidationError("\(option) would overwrite a workflow: '\(path)' must not end in .yml or .yaml.")
         }
-        if json, quiet || verbose { throw UsageError("--json excludes --quiet and --verbose") }
-        if quiet, stream { throw UsageError("--quiet and --stream exclude each other") }
-        if quiet, verbose { throw UsageError("--quiet and --verbose exclude each other") }
+        if json, quiet || verbose { throw ValidationError("--json excludes --quiet and --verbose.") }
+        if quiet, stream { throw ValidationError("--quiet and --stream exclude each other.") }
+        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
+        if keepRuns.value < 1 { throw ValidationError("--keep-runs must be 1 or more, found \(keepRuns.value).") }
+        if let jobs, jobs.value < 1 { throw ValidationError("--jobs must be 1 or more, found \(jobs.value).") }
     }
 
     /// Opens the files that are written when the run has ended.
@@ -83,7 +129,7 @@ struct RunCommand: Command {
     private func store(for plan: WorkflowPlan) throws -> RunStore? {
         guard workflow.hasFolder else { return nil }
         do throws(RunStore.Failure) {
-            return try RunStore(of: workflow.file, keptRuns: keepRuns)
+            return try RunStore(of: workflow.file, keptRuns: keepRuns.value)
         } catch {
             guard error.isHarmless else { throw failure("cannot run: \(error.text)") }
             // Without a record, an operation with inputs and outputs runs each time.
@@ -123,7 +169,7 @@ struct RunCommand: Command {
         selection.only += choice.only
         selection.from += choice.from
         selection.until += choice.until
-        place = place ?? choice.place
+        on = on ?? Place(rawValue: choice.place.rawValue)
         let words = self.choice.arguments
         if !words.isEmpty { note("continues run \(last.run) with \(words.joined(separator: " "))") }
     }
@@ -145,12 +191,14 @@ struct RunCommand: Command {
     private func note(_ text: String) { print("opq: \(text)".visible, to: &standardError) }
 
     /// The part of the workflow for which the command line asks.
+    private var place: RunPlace { on.flatMap { RunPlace(rawValue: $0.rawValue) } ?? .local }
+
     private var choice: RunChoice {
         var choice = RunChoice()
         choice.variables = workflow.variables
         choice.targets = workflow.names
-        choice.place = place ?? .local
         (choice.only, choice.from, choice.until) = (selection.only, selection.from, selection.until)
+        choice.place = place
         return choice
     }
 
@@ -183,9 +231,9 @@ struct RunCommand: Command {
         for text in store?.endLeftCommands() ?? [] { note(text) }
         Interruption.block()
         let outputs = FailedOutputs()
-        var options = RunOptions(jobs: jobs, stopPolicy: stop)
+        var options = RunOptions(jobs: jobs?.value, stopPolicy: StopPolicy(rawValue: stop.rawValue) ?? .never)
         (options.store, options.isForced, options.resumes, options.explains) = (store, force, resumes, explain)
-        options.place = place ?? .local
+        options.place = place
         options.note = { [secrets] in printer.announce(secrets.masked($0)) }
         options.choice = choice
         for (name, value) in choice.variables.sorted(by: { $0.key < $1.key }) where secrets.masked(value) != value {
@@ -193,10 +241,10 @@ struct RunCommand: Command {
             options.choice.variables[name] = nil
         }
         options.fileBytes =
-            store == nil ? [] : contents(ofFile: workflow.file) ?? []
+            store == nil ? [] : (try? Array(Data(contentsOf: URL(fileURLWithPath: workflow.file)))) ?? []
         if resumes, let note = store?.noteForResume(options.fileBytes) { print("opq: \(note)", to: &standardError) }
         let isDrawn = isTerminal && detail != .quiet
-        let page = self.page.port.map { RunPage($0, of: plan, jobs: jobs, store, secrets) }
+        let page = self.page.port.map { RunPage($0, of: plan, jobs: jobs?.value, store, secrets) }
         options.reportsStarts = detail == .verbose || isDrawn || json || page != nil
         options.reportsSkips = !quiet || page != nil
         (options.adoptsOrphans, options.streams) = (true, stream || page != nil)
@@ -204,7 +252,7 @@ struct RunCommand: Command {
         options.terminal = terminal
         var display: Display?
         if isDrawn {
-            let progress = RunProgress(of: plan, jobs: jobs, durations: store?.durations(of: plan) ?? [])
+            let progress = RunProgress(of: plan, jobs: jobs?.value, durations: store?.durations(of: plan) ?? [])
             display = Display(progress, on: printer, isASCII: isASCII, isColoured: isColoured)
         }
         let run: WorkflowRun
@@ -237,8 +285,6 @@ struct RunCommand: Command {
         let recording = OperationTimeline(limit: plan.growsDuringRun ? 1_000_000 : plan.operations.count)
         if files.trace != nil || files.report != nil { run.record(in: recording) }
         let result = run.run()
-        // The process ends soon, and the system frees the memory of 100,000 operations faster than their deinitializers.
-        _ = Unmanaged.passRetained(run)
         display?.end()
         let commands = result.operations.map(\.command)
         var last = printer.report.failures(of: result, commands: commands, outputs: outputs.byName)
@@ -251,12 +297,15 @@ struct RunCommand: Command {
         let title = plan.name.map { "\($0) (\(workflow.file))" } ?? workflow.file
         // Each file is written even if writing the other one fails.
         let isRecorded = [
-            write(files.trace) { String(decoding: try recording.chromeTrace(title: title), as: UTF8.self) },
-            write(files.junit) { JUnitReport.text(of: result, title: title, outputs: outputs.byName) },
+            write(files.trace) { try recording.chromeTrace(title: title) },
+            write(files.junit) {
+                Data(JUnitReport.text(of: result, title: title, outputs: outputs.byName).utf8)
+            },
             write(files.report) {
-                let facts = RunFacts(of: plan, result.operations, recording.spans, jobs: jobs)
+                let facts = RunFacts(of: plan, result.operations, recording.spans, jobs: jobs?.value)
                 let timeline = recording.htmlTimeline(title: title, outputs: outputs.byName)
-                return ReportPage.text(timeline: timeline, facts, result, outputs: outputs.byName, secrets: secrets)
+                return Data(
+                    ReportPage.text(timeline: timeline, facts, result, outputs: outputs.byName, secrets: secrets).utf8)
             },
         ]
         // A reader that closes a pipe, as `head` does, is not an error.
@@ -289,7 +338,7 @@ struct RunCommand: Command {
     }
 
     /// Writes a file, if the user named one. Prints the reason of a failure.
-    private func write(_ recording: Recording?, _ contents: () throws -> String) -> Bool {
+    private func write(_ recording: Recording?, _ contents: () throws -> Data) -> Bool {
         do {
             try recording?.write(try contents())
             return true

@@ -1,10 +1,10 @@
-import Arguments
+import ArgumentParser
 import WorkflowEngine
 
 /// A command that prints the JSON Schema of workflow files.
-struct SchemaCommand: Command {
-    static let description = CommandDescription(
-        "schema", "Print the JSON Schema of workflow files, for editors.",
+struct SchemaCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schema", abstract: "Print the JSON Schema of workflow files, for editors.",
         discussion: """
             Editors with a YAML language server use it by a first line such as \
             # yaml-language-server: $schema=opq.schema.json

@@ -1,4 +1,4 @@
-import Arguments
+import ArgumentParser
 import Glibc
 
 /// A text stream that writes to standard error.

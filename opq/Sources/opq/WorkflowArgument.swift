@@ -1,52 +1,40 @@
-import Arguments
+import ArgumentParser
 import Glibc
 import SystemPackage
 import WorkflowEngine
 
 /// The argument that names a workflow file, and the values of its variables.
-struct WorkflowArgument {
+struct WorkflowArgument: ParsableArguments {
     /// The file name that is used without an argument, in the current directory or above it.
     static let defaultNames = ["opq.yml", "opq.yaml"]
 
-    static var operands: CommandOption<Self> {
-        .words(
-            "file and names",
-            """
-            The workflow file, and the operations to run with all those that they need. Without a file: opq.yml or \
-            opq.yaml, here or in a folder above. - is standard input.
-            """, value: .workflow
-        ) { (workflow, word) throws(UsageError) in
-            if word.isEmpty { throw UsageError("a file name or the name of an operation is empty") }
-            workflow.words.append(word)
+    @Argument(
+        help: ArgumentHelp(
+            "The workflow file, and the operations to run with all those that they need.",
+            discussion: "Without a file: opq.yml or opq.yaml, here or in a folder above. - is standard input.",
+            valueName: "file and names"),
+        completion: .file(extensions: ["yml", "yaml"]))
+    var words: [String] = []
+
+    @Option(
+        name: .customLong("set"), help: ArgumentHelp("Set a variable of the file.", valueName: "name=value"))
+    var assignments: [String] = []
+
+    func validate() throws {
+        for assignment in assignments where !assignment.dropFirst().contains("=") || assignment.hasPrefix("=") {
+            throw ValidationError("--set must be NAME=VALUE, found '\(assignment)'.")
         }
-    }
-
-    static var options: [CommandOption<Self>] {
-        [
-            .text("set", "name=value", "Set a variable of the file.") { (workflow, text) throws(UsageError) in
-                guard text.dropFirst().contains("="), !text.hasPrefix("=") else {
-                    throw UsageError("--set must be NAME=VALUE, found '\(text)'")
-                }
-                workflow.assignments.append(text)
-            }
-        ]
-    }
-
-    private var words: [String] = []
-    private var assignments: [String] = []
-
-    /// Checks that there is a file.
-    func validate() throws(UsageError) {
+        if words.contains("") { throw ValidationError("a file name or the name of an operation is empty.") }
         if givenFile == nil, Self.defaultFile == nil {
-            throw UsageError(
+            throw ValidationError(
                 words.first.map { Self.missingFile($0) }
                     ?? "there is no opq.yml or opq.yaml, here or in a folder above: "
-                    + "name the workflow file, or begin with 'opq init'")
+                    + "name the workflow file, or begin with 'opq init'.")
         }
     }
 
     private static func missingFile(_ name: String) -> String {
-        "there is no file '\(name)', and no opq.yml or opq.yaml with such an operation"
+        "there is no file '\(name)', and no opq.yml or opq.yaml with such an operation."
     }
 
     /// The file.
@@ -119,20 +107,14 @@ struct WorkflowArgument {
 }
 
 /// The options that choose operations of a workflow.
-struct SelectionOptions {
-    static var options: [CommandOption<Self>] {
-        [
-            .text("only", "name", "Run this operation without those that it needs.") { $0.only.append($1) },
-            .text("from", "name", "Run this operation and everything after it.") { $0.from.append($1) },
-            .text("until", "name", "Run this operation and those that it needs, and nothing after it.") {
-                $0.until.append($1)
-            },
-        ]
-    }
-
-    /// The names that follow the options.
+struct SelectionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Run this operation without those that it needs.", valueName: "name"))
     var only: [String] = []
+
+    @Option(help: ArgumentHelp("Run this operation and everything after it.", valueName: "name"))
     var from: [String] = []
+
+    @Option(help: ArgumentHelp("Run this operation and those that it needs, and nothing after it.", valueName: "name"))
     var until: [String] = []
 
     /// Returns the plan of the chosen operations.

@@ -1,4 +1,4 @@
-import Arguments
+import ArgumentParser
 
 #if Fetch
 import Foundation
@@ -11,59 +11,50 @@ import OperationsNetworking
 import WorkflowEngine
 
 /// A command that downloads a list of addresses, or the images of a page.
-struct FetchCommand: Command {
-    static let description = CommandDescription(
-        "fetch", "Download a list of URLs, or the images of a page.",
+struct FetchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch",
+        abstract: "Download a list of URLs, or the images of a page.",
         discussion: """
             LIST is a file, or - for standard input, with lines of the form 'URL [NAME] [sha256:DIGITS]'. LIST can also be \
             the URL of a page, whose images are then downloaded. Existing files are kept. Running the same command again \
             continues interrupted downloads.
             """)
-    static var operands: CommandOption<Self>? {
-        .words("list", "A file of URLs, - for standard input, or the URL of a page.", value: .path) {
-            (command, word) throws(UsageError) in
-            guard command.list.isEmpty else { throw UsageError("fetch takes one list, found '\(word)'") }
-            command.list = word
+
+    @Argument(help: "A file of URLs, - for standard input, or the URL of a page.", completion: .file())
+    var list: String
+
+    @Option(name: .shortAndLong, help: "The output folder, which is created if it is missing.", completion: .directory)
+    var output = "."
+
+    @Option(name: .shortAndLong, help: "The largest number of concurrent downloads.")
+    var jobs = 8
+
+    @Option(help: "The largest number of concurrent downloads from one host.")
+    var perHost = 4
+
+    @Option(help: "The number of retries of a failed download.")
+    var retries = 2
+
+    @Option(help: "Cache responses in this folder for later fetches.", completion: .directory)
+    var cache: String?
+
+    @Option(help: "Write a thumbnail of at most this many pixels for each image, to 'thumbnails' in the output folder.")
+    var thumbnail: Int?
+
+    @Flag(name: .shortAndLong, help: "Print failures only.")
+    var quiet = false
+
+    func validate() throws {
+        for (name, value, least) in [("--jobs", jobs, 1), ("--per-host", perHost, 1), ("--retries", retries, 0)]
+        where value < least {
+            throw ValidationError("\(name) must be \(least) or more, found \(value).")
         }
-    }
-    static var options: [CommandOption<Self>] {
-        [
-            .text("output", short: "o", "folder", "The output folder, which is created if it is missing.", value: .path)
-            {
-                $0.output = $1
-            },
-            .number("jobs", short: "j", least: 1, "The largest number of concurrent downloads. (default: 8)") {
-                $0.jobs = $1
-            },
-            .number("per-host", least: 1, "The largest number of concurrent downloads from one host. (default: 4)") {
-                $0.perHost = $1
-            },
-            .number("retries", "The number of retries of a failed download. (default: 2)") { $0.retries = $1 },
-            .text("cache", "folder", "Cache responses in this folder for later fetches.", value: .path) {
-                $0.cache = $1
-            },
-            .number(
-                "thumbnail", placeholder: "pixels", least: 1,
-                "Write a thumbnail of at most this many pixels for each image, to 'thumbnails' in the output folder."
-            ) { $0.thumbnail = $1 },
-            .flag("quiet", short: "q", "Print failures only.") { $0.quiet = true },
-        ]
-    }
-
-    private var list = ""
-    private var output = "."
-    private var jobs = 8
-    private var perHost = 4
-    private var retries = 2
-    private var cache: String?
-    private var thumbnail: Int?
-    private var quiet = false
-
-    func validate() throws(UsageError) {
-        if list.isEmpty { throw UsageError("fetch needs a list") }
+        if let thumbnail, thumbnail < 1 { throw ValidationError("--thumbnail must be 1 or more, found \(thumbnail).") }
         #if !Images
         if thumbnail != nil {
-            throw UsageError("--thumbnail needs a build with the trait Images: swift run --traits default,Images opq …")
+            throw ValidationError(
+                "--thumbnail needs a build with the trait Images: swift run --traits default,Images opq …")
         }
         #endif
     }
@@ -135,10 +126,11 @@ struct FetchCommand: Command {
 #else
 
 /// The command in a build without the trait `Fetch`.
-struct FetchCommand: Command {
-    static let description = CommandDescription(
-        "fetch", "Download a list of URLs (this build lacks the trait Fetch).", takesAnyWords: true)
-    static var operands: CommandOption<Self>? { .words("list", "A file of URLs.", value: .path) { _, _ in } }
+struct FetchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch", abstract: "Download a list of URLs (this build lacks the trait Fetch).")
+
+    @Argument(parsing: .allUnrecognized) var arguments: [String] = []
 
     func run() throws {
         print("opq: this build has no 'fetch'. Build it with the trait Fetch.", to: &standardError)

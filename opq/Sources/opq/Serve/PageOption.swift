@@ -1,43 +1,48 @@
-import Arguments
+import ArgumentParser
 
 /// The option that shows something on a page in the browser.
-struct PageOption {
-    static var options: [CommandOption<Self>] {
-        [
-            .optionalNumber(
-                "serve", placeholder: "port",
-                "Serve a page in the browser, on this port of 127.0.0.1 or on a free one. Needs the trait Dashboard."
-            ) { (option, port) throws(UsageError) in
-                #if Dashboard
-                if let port, port > 65_535 { throw UsageError("--serve must be a port, at most 65535, found \(port)") }
-                option.port = port ?? 0
-                #else
-                throw UsageError(
-                    "this build has no --serve. Build it with 'swift build -c release --package-path opq --traits Dashboard'"
-                )
-                #endif
-            }
-        ]
+struct PageOption: ParsableArguments {
+    @Option(
+        defaultAsFlag: WholeNumber(0), parsing: .next,
+        help: ArgumentHelp(
+            "Serve a page in the browser, on this port of 127.0.0.1 or on a free one. Needs the trait Dashboard.",
+            valueName: "port"))
+    var serve: WholeNumber?
+
+    func validate() throws {
+        guard let serve else { return }
+        if serve.value > 65_535 {
+            throw ValidationError("--serve must be a port, at most 65535, found \(serve.value).")
+        }
+        #if !Dashboard
+        throw ValidationError(
+            "this build has no --serve. Build it with 'swift build -c release --package-path opq --traits Dashboard'.")
+        #endif
     }
 
-    /// The port, and 0 for a free one. `nil` without the option.
-    private(set) var port: Int?
+    /// Returns the words with a port for each `--serve` that has none. The parser would take the next word for the port, also if it
+    /// is a file.
+    static func withPort(_ words: some Sequence<String>) -> [String] {
+        let words = Array(words)
+        let end = words.firstIndex(of: "--") ?? words.endIndex
+        return words.indices.map { index in
+            guard index < end, words[index] == "--serve" else { return words[index] }
+            let next = index + 1 < end ? words[index + 1] : ""
+            return WholeNumber(argument: next) == nil ? "--serve=0" : "--serve"
+        }
+    }
 }
 
 /// The options for a page of a run.
-struct PageOptions {
-    static var options: [CommandOption<Self>] {
-        PageOption.options.map { $0.lifted(\.option) }
-            + [.flag("stay", "With --serve: keep the page after the run, until Ctrl-C.") { $0.stay = true }]
-    }
+struct PageOptions: ParsableArguments {
+    @OptionGroup var option: PageOption
 
-    private var option = PageOption()
-    private(set) var stay = false
+    @Flag(help: "With --serve: keep the page after the run, until Ctrl-C.")
+    var stay = false
 
-    var port: Int? { option.port }
+    var port: Int? { option.serve?.value }
 
-    /// Checks the options together.
-    func validate() throws(UsageError) {
-        if stay, port == nil { throw UsageError("--stay needs --serve") }
+    func validate() throws {
+        if stay, option.serve == nil { throw ValidationError("--stay needs --serve.") }
     }
 }

@@ -1,7 +1,7 @@
 import WorkflowEngine
 
 #if Dashboard
-import Arguments
+import ArgumentParser
 import OperationsDashboard
 
 /// The page of a past run.

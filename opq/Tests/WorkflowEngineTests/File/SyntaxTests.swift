@@ -106,7 +106,7 @@ struct SyntaxTests {
         ("operations: {}", "w:1:1: error: 'operations' holds no operation; give it at least one"),
         (
             "operations:\n  a: [",
-            "w:2:6: error: invalid YAML: the '[' has no ']'"
+            "w:3:1: error: invalid YAML: while parsing a flow node, did not find expected node content"
         ),
         ("a: \u{1}", "w:1:4: error: invalid YAML: control characters are not allowed"),
     ])
