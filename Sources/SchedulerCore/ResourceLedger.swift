@@ -14,8 +14,8 @@ import OperationsPrimitives
 ///
 ///     (unknown) ──► holding ──► (gone)
 ///         └──► waiting ──► offered ──► holding
-///                 ▲           │
-///         ┌───────┴─ lapsed ◄─┘
+///                 ▲           │          │
+///         ┌───────┴─ lapsed ◄─┴──────────┘
 ///         └────────────▲
 ///
 /// A resource exists until it is removed. A named resource exists while a claimant needs it.
@@ -302,9 +302,16 @@ public struct ResourceLedger<Claimant: Hashable> {
     }
 
     /// Ends the offer to a claimant that cannot come, and closes its lane until this claimant requests again, steps out or
-    /// withdraws. Room in its queue does not open the lane: the others of the lane would overtake this claimant. Returns the claimants that are offered the units now. No effect without an offer.
-    public mutating func lapse(_ claimant: Claimant) -> [Claimant] {
-        guard let entry = entries[claimant], entry.state == .offered else { return [] }
+    /// withdraws. Room in its queue does not open the lane: the others of the lane would overtake this claimant. Returns the
+    /// claimants that are offered the units now. No effect without an offer: the caller may be late, and the claimant may have come.
+    public mutating func lapse(_ claimant: Claimant) -> [Claimant] { close(for: claimant, in: .offered) }
+
+    /// Returns the units of a claimant that requests again soon. Until then its lane is closed, as by `lapse(_:)`. Returns the
+    /// claimants that are offered the units now.
+    public mutating func giveBack(_ claimant: Claimant) -> [Claimant] { close(for: claimant, in: .holding) }
+
+    private mutating func close(for claimant: Claimant, in state: State) -> [Claimant] {
+        guard let entry = entries[claimant], entry.state == state else { return [] }
         leave(claimant, entry)
         lanes[entry.lane]?.closers.insert(claimant)
         // The lane no longer blocks others in the lines of its other resources.

@@ -210,6 +210,16 @@ import Testing
         }
     }
 
+    @Test func `a holder that returns its units and comes again keeps its place in its lane`() {
+        var ledger = Ledger()
+        let (lock, lane) = (ledger.addResource(capacity: 1), Ledger.Lane(queue: 1))
+        for claimant in 1...2 { _ = ledger.request(claimant, [Need(1, of: lock)], lane: lane) }
+        expect(ledger.giveBack(1), [])
+        #expect(ledger.usage(of: lock).inUse == 0)
+        #expect(ledger.request(1, [Need(1, of: lock)], lane: lane) == .init(isGranted: true))
+        expect(ledger.withdraw(1), [2])
+    }
+
     @Test func `a lane is closed until each claimant whose offer has lapsed comes or leaves`() {
         var ledger = Ledger()
         let (lock, lane) = (ledger.addResource(capacity: 2), Ledger.Lane(queue: 1))
@@ -377,7 +387,9 @@ import Testing
         expectGranted(&ledger, 1, [Need(1, of: memory)])
         expectWaits(&ledger, 2, [Need(1, of: memory)])
         for claimant in [1, 2, 3] { expect(ledger.lapse(claimant), []) }
+        for claimant in [2, 3] { expect(ledger.giveBack(claimant), []) }
         expect(ledger.withdraw(1), [2])
+        expect(ledger.giveBack(2), [])
         for _ in 1...2 { expect(ledger.lapse(2), []) }
         expectGranted(&ledger, 4, [Need(1, of: memory)])
         expectWaits(&ledger, 5, [Need(1, of: memory)])
@@ -445,7 +457,8 @@ private struct LedgerWalk {
         case 4...5: if let claimant = pick(offered) { request(claimant) }
         case 6: if let claimant = pick(lapsed) { request(claimant) }
         case 7:
-            if generator.chance(50), let claimant = pick(offered) { lapse(claimant) }
+            if generator.chance(40), let claimant = pick(offered) { close(claimant, ledger.lapse(claimant)) }
+            if generator.chance(10), let claimant = pick(holding) { close(claimant, ledger.giveBack(claimant)) }
             if generator.chance(20) { setCapacity() }
             if generator.chance(40) { changeWay(of: generator.below(3), to: generator.chance(50)) }
             if generator.chance(30), let claimant = pick(Set(order)) { stepOut(claimant) }
@@ -499,14 +512,16 @@ private struct LedgerWalk {
         offered.formUnion(answer.offered)
     }
 
-    private mutating func lapse(_ claimant: Int) {
-        offered.remove(claimant)
-        lapsed.insert(claimant)
+    /// The claimant has lost its offer or returned its units, and requests again later.
+    private mutating func close(_ claimant: Int, _ newlyOffered: [Int]) {
         // The ledger knows no lane that is open and has no waiting claimants.
         if !closers[claimant % 3].isEmpty || waiting.contains(where: { $0 % 3 == claimant % 3 }) {
             closers[claimant % 3].insert(claimant)
         }
-        offered.formUnion(ledger.lapse(claimant))
+        offered.remove(claimant)
+        holding.remove(claimant)
+        lapsed.insert(claimant)
+        offered.formUnion(newlyOffered)
     }
 
     private mutating func open(_ claimant: Int) { closers[claimant % 3].remove(claimant) }

@@ -22,8 +22,8 @@ extension OperationQueue {
                 // Not put back: operations that were added later would start before it.
                 continue
             case .askAgain, .putBack:
-                if isGated { for gate in operation.gates { gate.putBack(operation) } }
                 let asks = if case .askAgain = admission { true } else { false }
+                if isGated { for gate in operation.gates { gate.putBack(operation, andAsk: asks) } }
                 putBack(operation, andAsk: asks)
                 return false
             case .finish:

@@ -107,7 +107,7 @@ extension AsyncOperation {
         // which may be gone: the call may come from another task, after the end.
         guard let queue = taskReference.load()?.queue else { return false }
         // First: as soon as it is waiting, another thread may acquire them for it again.
-        for gate in gates { gate.putBack(self) }
+        for gate in gates { gate.putBack(self, andAsk: false) }
         return announcing([.isExecuting]) { queue.giveSlotBack(of: self) } != nil
     }
 }

@@ -31,7 +31,9 @@ protocol OperationGate: AnyObject {
 
     /// Called when the operation returns its slot although all gates had let it pass. The gate returns the resources
     /// that `mayStart` has acquired.
-    func putBack(_ operation: Operation)
+    ///
+    /// - Parameter asks: Whether the operation is asked at once whether it is ready. Then it keeps its place before the others.
+    func putBack(_ operation: Operation, andAsk asks: Bool)
 
     /// Called when the operation has claimed its end. The gate releases closures of the user (rule W5).
     func leaves(_ operation: Operation)
@@ -80,7 +82,7 @@ extension OperationGate {
     func willStart(_ operation: Operation, in queue: OperationQueue) {}
     var protectsOthers: Bool { false }
     func lapse(_ operation: Operation) {}
-    func putBack(_ operation: Operation) {}
+    func putBack(_ operation: Operation, andAsk asks: Bool) {}
     func leaves(_ operation: Operation) {}
     func obstacles(of operation: Operation) -> [GateObstacle] { [] }
 }

@@ -25,12 +25,13 @@ final class RequirementGate: OperationGate {
         if !requirements(of: operation).isEmpty { ResourcePool.stepOut(operation.scheduleID) }
     }
 
-    func putBack(_ operation: Operation) {
-        if !requirements(of: operation).isEmpty { ResourcePool.withdraw(operation) }
+    func putBack(_ operation: Operation, andAsk asks: Bool) {
+        guard !requirements(of: operation).isEmpty else { return }
+        if asks { ResourcePool.giveBack(operation) } else { ResourcePool.withdraw(operation) }
     }
 
     func leaves(_ operation: Operation) {
-        putBack(operation)
+        putBack(operation, andAsk: false)
         let requirements = operation.withGate(Self.self) { gate in
             defer { gate.requirements = [] }
             return gate.requirements

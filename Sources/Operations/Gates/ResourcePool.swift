@@ -146,6 +146,9 @@ public final class ResourcePool: Sendable {
 
     static func withdraw(_ operation: Operation) { step { $0.withdraw(operation.scheduleID) } }
 
+    /// Returns the units of an operation that requests again soon. No other operation of its queue overtakes it.
+    static func giveBack(_ operation: Operation) { step { $0.giveBack(operation.scheduleID) } }
+
     /// Ends the offers to these operations.
     static func lapse(_ operations: [UInt]) {
         for operation in operations { step { $0.lapse(operation) } }
