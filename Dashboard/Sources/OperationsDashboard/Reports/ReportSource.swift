@@ -3,7 +3,9 @@ import DashboardCore
 extension Dashboard {
     /// Adds the work that a program reports. The dashboard keeps the reporter.
     ///
-    /// - Parameter name: The title on the page.
+    /// - Parameters:
+    ///   - reporter: The work of the program.
+    ///   - name: The title on the page.
     public func add(_ reporter: any DashboardReporter, name: String) {
         add { id, _ in ReportSource(reporter, name: name, id: id) }
     }
