@@ -119,7 +119,8 @@ public struct ResourceLedger<Claimant: Hashable> {
         var givesWay: Bool
         /// The number of the last change of `givesWay`.
         var change: UInt64 = 0
-        /// The claimants whose offers have lapsed. While there are any, the lane is closed: it gets no offers, and blocks no other.
+        /// The claimants whose offers have lapsed, or that have given units back. While there are any, the lane is closed: it gets no
+        /// offers, and blocks no other.
         var closers: Set<Claimant> = []
         /// The resources that its claimants wait for, with the number of claimants.
         var waiting: [Resource: Int] = [:]

@@ -132,7 +132,7 @@ extension FileDescriptor {
 }
 
 /// Returns the contents of a file. `nil` if it cannot be read.
-package func contents(ofFile path: String) -> [UInt8]? {
+func contents(ofFile path: String) -> [UInt8]? {
     let descriptor = path.withFileName { open($0, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
