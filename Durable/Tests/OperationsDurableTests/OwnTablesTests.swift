@@ -81,6 +81,13 @@ import Testing
                 }
             }
             #expect(try await queue.counts() == [.ready: 1])
+            // A hard link has a log of its own.
+            try await store.compact()
+            try FileManager.default.linkItem(atPath: path, toPath: path + ".hard")
+            #expect(throws: DurableError.noSchema) {
+                try write(path + ".hard") { _ = try queue.add(Sum(a: 5, b: 6), in: $0) }
+            }
+            try FileManager.default.removeItem(atPath: path + ".hard")
             // Another name of the file is the file.
             try FileManager.default.createSymbolicLink(atPath: path + ".link", withDestinationPath: path)
             try write(path + ".link") { _ = try queue.add(Sum(a: 7, b: 8), in: $0) }
@@ -150,6 +157,12 @@ import Testing
         "ROLLBACK", "ROLLBACK; BEGIN", "ROLLBACK; BEGIN IMMEDIATE; INSERT INTO effect VALUES (1)", "SAVEPOINT grdb",
         "SAVEPOINT durable", "RELEASE grdb", "ROLLBACK TO grdb", "RELEASE durable", "SELECT * FROM absent",
         "INSERT INTO effect VALUES (1)", "INSERT OR ROLLBACK INTO once VALUES (1)", "REINDEX", "ANALYZE",
+        "PRAGMA short_column_names = OFF", "PRAGMA full_column_names = ON", "PRAGMA trusted_schema = OFF",
+        "PRAGMA count_changes = ON", "PRAGMA legacy_alter_table = ON", "PRAGMA schema_version = 77",
+        "ALTER TABLE durable_operation RENAME TO gone", "DROP TABLE durable_event", "DROP VIEW durable_add",
+        "CREATE TRIGGER swallow BEFORE INSERT ON durable_operation BEGIN SELECT RAISE(IGNORE); END",
+        "ALTER TABLE durable_edge ADD COLUMN extra", "CREATE TABLE IF NOT EXISTS durable_goods(a)",
+        "CREATE INDEX IF NOT EXISTS extra ON durable_operation(reason)",
     ]
 
     /// Checks that the connection has the settings of the store, and nothing else.
@@ -158,6 +171,8 @@ import Testing
             let expected: [(String, String)] = [
                 ("query_only", "0"), ("locking_mode", "normal"), ("journal_mode", "wal"), ("synchronous", "2"),
                 ("wal_autocheckpoint", "4000"), ("writable_schema", "0"), ("cache_size", "-16384"), ("temp_store", "2"),
+                ("short_column_names", "1"), ("full_column_names", "0"), ("trusted_schema", "1"),
+                ("recursive_triggers", "0"),
             ]
             for (name, value) in expected {
                 let found = try Row.fetchOne(database, sql: "PRAGMA \(name)").map { "\($0[0] as DatabaseValue)" }
@@ -218,6 +233,49 @@ import Testing
                 try write(path) { try $0.execute(sql: "INSERT INTO effect VALUES (2)") }
             }
             #expect(try rows(path + ".other") == untouched)
+        }
+    }
+
+    @Test(arguments: [
+        ["ALTER TABLE durable_operation RENAME TO gone", "CREATE TABLE durable_operation AS SELECT * FROM gone"],
+        ["CREATE TRIGGER swallow BEFORE INSERT ON durable_operation BEGIN SELECT RAISE(IGNORE); END"],
+        ["DROP TABLE durable_event"], ["ALTER TABLE durable_edge ADD COLUMN extra"],
+    ])
+    func `R31: a transaction that changes the tables of the store is refused, and one that makes others is not`(
+        _ program: [String]
+    ) async throws {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            let queue = DurableQueue("q", in: store)
+            await #expect(throws: DurableError.invalidValue("the statements change the tables of the store")) {
+                try await store.transaction { database in
+                    for statement in program { try database.execute(sql: statement) }
+                }
+            }
+            try await queue.add(Sum(a: 1, b: 2))
+            try await store.transaction { database in
+                try database.execute(
+                    sql: "CREATE TABLE durable_goods(a); CREATE VIEW v AS SELECT id FROM durable_operation")
+                try queue.add(Sum(a: 3, b: 4), in: database)
+            }
+            #expect(try await queue.counts() == [.ready: 2])
+            let names = try await store.transaction { database in
+                try String.fetchAll(
+                    database,
+                    sql: "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name GLOB 'durable_*'")
+            }
+            #expect(Set(names) == Set(Table.names + ["durable_goods"]))
+        }
+    }
+
+    @Test func `R31: the names of columns that an application chooses do not stop the process`() async throws {
+        try await withTemporaryFile { path in
+            let store = try await SQLiteStore(path: path)
+            try await store.transaction { database in
+                try database.execute(
+                    sql: "PRAGMA short_column_names = OFF; PRAGMA full_column_names = ON; CREATE TEMP TABLE x(a)")
+            }
+            try await expectClean(store, "names of columns")
         }
     }
 

@@ -62,6 +62,12 @@ package struct Table: Sendable {
         case sqlite, postgres
     }
 
+    /// The names of the tables of a store, and of the views by which other drivers of SQLite add operations.
+    package static let names = """
+        meta queue kind operation input output edge counter key unique history signal worker schedule attempt event \
+        add addition replacement change
+        """.split(separator: " ").map { "durable_\($0)" }
+
     package let name: String
     /// The columns. Those of the primary key are the first.
     package let columns: [Column]

@@ -203,9 +203,18 @@ final class GroupCommitter: Sendable {
         let savepoint = connection.savepoint
         try database.execute(sql: "SAVEPOINT \(savepoint)")
         do {
+            let version = SQLiteSettings.schemaVersion(of: database)
+            if connection.definitions.version != version {
+                connection.definitions = (version, try SQLiteSettings.definitions(in: database))
+            }
             try statements(database)
             if commits.hasRolledBack {
                 throw DurableError.invalidValue("the store begins and ends the transaction")
+            }
+            if SQLiteSettings.schemaVersion(of: database) != version,
+                try SQLiteSettings.definitions(in: database) != connection.definitions.texts
+            {
+                throw DurableError.invalidValue("the statements change the tables of the store")
             }
             try SQLiteSettings.discardTemporaryObjects(in: database)
             try database.execute(sql: "RELEASE \(savepoint)")
@@ -254,6 +263,8 @@ private final class ConnectionState: @unchecked Sendable {
     var handle: SQLiteConnection?
     /// Whether statements of an application may have changed the settings.
     var hasForeignSettings = false
+    /// The definitions of the tables of the store at a version of the schema.
+    var definitions: (version: String, texts: [String]) = ("", [])
     let savepoint = "durable_\(UInt64.random(in: 0...UInt64.max))"
     let commits = CommitGuard()
 }

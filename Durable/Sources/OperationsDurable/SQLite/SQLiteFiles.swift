@@ -58,11 +58,15 @@ struct SQLiteFiles: Sendable {
         return "\(holder) has held the lock of the file for \(time.formattedSeconds)"
     }
 
-    /// Whether the connection has the same file as main database.
+    /// Whether the connection has the same file as main database, with the same log.
+    ///
+    /// A hard link of the file has a log of its own, which the connections of other names do not read.
     func areFiles(of database: Database) -> Bool {
         let other = database.mainPath
-        guard !path.isEmpty, !other.isEmpty, let identity = Identity(path: path) else { return false }
-        return identity == Identity(path: other) && !database.fileHasMoved
+        guard !path.isEmpty, !other.isEmpty, !database.fileHasMoved else { return false }
+        return ["", "-wal"].allSatisfy { suffix in
+            Identity(path: path + suffix).map { $0 == Identity(path: other + suffix) } ?? false
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import DurableCore
 import Foundation
 import GRDB
 import GRDBSQLite
@@ -24,6 +25,10 @@ struct SQLiteSettings: Sendable {
             ("temp.journal_mode", ["memory", "delete"], temporary),
             ("max_page_count", ["\(pageLimit())"], "PRAGMA max_page_count = \(pageLimit())"),
             ("journal_size_limit", ["-1"], "PRAGMA journal_size_limit = -1"),
+            ("short_column_names", ["1"], "PRAGMA short_column_names = ON"),
+            ("full_column_names", ["0"], "PRAGMA full_column_names = OFF"),
+            ("trusted_schema", ["1"], "PRAGMA trusted_schema = ON"),
+            ("recursive_triggers", ["0"], "PRAGMA recursive_triggers = OFF"),
             ("synchronous", [synchronous == .full ? "2" : "1"], synchronous.statement),
         ]
         // The changes of one transaction fit. SQLite would otherwise write pages to the file, and read them again.
@@ -62,6 +67,20 @@ struct SQLiteSettings: Sendable {
             }, UnsafeMutableRawPointer(bitPattern: attempts))
     }
 
+    /// The number that each change of the schema increases.
+    static func schemaVersion(of database: Database) -> String { value(of: "main.schema_version", in: database) }
+
+    /// Returns the definitions of the tables and views of the store, and of the triggers on them.
+    static func definitions(in database: Database) throws -> [String] {
+        let names = Table.names.map { "'\($0)'" }.joined(separator: ", ")
+        return try String.fetchAll(
+            database,
+            sql: """
+                SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM main.sqlite_master \
+                WHERE type <> 'index' AND tbl_name IN (\(names)) ORDER BY 1
+                """)
+    }
+
     /// Discards the temporary objects of an application, in its transaction. The next application would find them.
     static func discardTemporaryObjects(in database: Database) throws {
         if value(of: "query_only", in: database) != "0" { try database.execute(sql: "PRAGMA query_only = OFF") }
@@ -72,7 +91,8 @@ struct SQLiteSettings: Sendable {
                 AND substr(name, 1, 7) <> 'sqlite_' ORDER BY type DESC
                 """)
         for object in objects {
-            let (type, name): (String, String) = (object["type"], object["name"])
+            // By position: an application can change the names of columns.
+            let (type, name): (String, String) = (object[0], object[1])
             try database.execute(sql: "DROP \(type) IF EXISTS temp.\(name.quotedDatabaseIdentifier)")
         }
     }

@@ -138,7 +138,9 @@ extension PostgresConnection {
         let text = (statements + guarded + named).joined(separator: "; ")
         // Deferred triggers of an application may take any time.
         do { return try executeAll(text, isLimited: statements.isEmpty) } catch let failure as PostgresFailure {
-            if failure.text.contains(PostgresFailure.foreignStore.text) { throw PostgresFailure.foreignStore }
+            for known in [PostgresFailure.foreignStore, .changedTables] where failure.text.contains(known.text) {
+                throw known
+            }
             guard failure.text.contains(PostgresSettings.replaced) else { throw replacing(failure) }
             hasForgottenStatements = true
             throw PostgresFailure.forgottenStatement
@@ -147,12 +149,13 @@ extension PostgresConnection {
 
     /// Returns the execution of a statement by its name, or its text if an application removes prepared statements.
     private func part(_ sql: PostgresSQL) -> String {
-        let identity = sql == .verify ? PostgresSettings.literal(identity ?? "") : nil
+        let values = sql == .verify ? [identity, tables].map { PostgresSettings.literal($0 ?? "") } : []
         if hasForgottenStatements {
-            let text = settings.text(of: sql)
-            return identity.map { text.replacing("$1", with: $0) } ?? text
+            return values.enumerated().reduce(settings.text(of: sql)) { text, value in
+                text.replacing("$\(value.offset + 1)", with: value.element)
+            }
         }
-        return "EXECUTE \(sql.name)\(identity.map { "(\($0))" } ?? "")"
+        return "EXECUTE \(sql.name)\(values.isEmpty ? "" : "(\(values.joined(separator: ", ")))")"
     }
 
     /// Restores the encoding, in which the server reads the text of the next statements.

@@ -18,6 +18,8 @@ final class PostgresConnection {
     /// The number of waiting messages before the savepoint of an application; nil if the server has the savepoint.
     private var savepoint: Int?
     var side = Side.library
+    /// The definitions of the tables before the statements of an application.
+    var tables: String?
     /// Whether statements of an application may have changed the session.
     var hasForeignTraces = false
     /// Whether an application removed prepared statements of the library. Messages then have texts in place of names.

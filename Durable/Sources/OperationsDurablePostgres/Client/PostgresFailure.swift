@@ -43,6 +43,10 @@ struct PostgresFailure: Error {
     static let foreignStore = PostgresFailure(
         kind: .refused, sqlState: "42P01", text: "the tables durable_ are those of another store")
 
+    /// The statements of an application would lead the store to other tables, or to triggers and rules.
+    static let changedTables = PostgresFailure(
+        kind: .refused, sqlState: "42P16", text: "the statements change the tables of the store")
+
     var isOfForeignStore: Bool { sqlState == Self.foreignStore.sqlState && text == Self.foreignStore.text }
 
     /// Whether a table, a column, a function or a type does not exist, or is of another kind.
@@ -50,6 +54,9 @@ struct PostgresFailure: Error {
 
     /// Whether the failure is the answer of a server that accepts no changes, as after a failover.
     var isOfReadOnlyServer: Bool { sqlState == "25006" || sqlState == "55000" && text.contains("recovery") }
+
+    /// Whether the server answers that it has no place for a connection.
+    var isOfFullServer: Bool { text == Self.fullServer }
 
     /// Whether a prepared statement does not exist, or exists already, in the session of the connection.
     var isOfPreparedStatement: Bool { sqlState == "26000" || sqlState == "42P05" }
@@ -87,6 +94,7 @@ struct PostgresFailure: Error {
         sqlState.hasPrefix("08") || sqlState.hasPrefix("57P") || sqlState == "25P03" || sqlState == "25P04"
     }
 
+    private static let fullServer = "the server has too many connections"
     private static let readOnly = "the server accepts no changes; a copy does so after a failover only"
 
     /// The reasons that messages of a failed connection contain, with texts that name no part of an address.
@@ -97,7 +105,7 @@ struct PostgresFailure: Error {
         ("authentication failed", "the server refused the authentication"),
         ("starting up", "the server is starting"),
         ("shutting down", "the server is stopping"),
-        ("too many", "the server has too many connections"),
+        ("too many", fullServer),
         ("Connection refused", "no server accepts connections at the address"),
         ("No such file or directory", "no server accepts connections at the address"),
         ("could not translate host name", "the name of the host is unknown"),
@@ -111,7 +119,7 @@ struct PostgresFailure: Error {
         ("permission denied for database", "the server does not permit the connection"),
         ("is not permitted to log in", "the server does not permit the user to connect"),
         ("is not currently accepting connections", "the database accepts no connections"),
-        ("connection slots are reserved", "the server has too many connections"),
+        ("connection slots are reserved", fullServer),
         ("role \"", "the server does not know the user"),
         ("database \"", "the server does not have the database"),
     ]

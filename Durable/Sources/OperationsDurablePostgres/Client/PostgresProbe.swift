@@ -11,13 +11,14 @@ struct PostgresProbe {
     /// a failover the address leads to another server.
     let session: String
 
-    /// Returns whether the server accepts connections, and has the session.
+    /// Returns whether the server has the session, or works and has no place for a connection.
     func findsSession() -> Bool {
-        guard let connection = try? PostgresConnection(address, timeout: timeout) else { return false }
-        let sessions = try? connection.run(
-            text: "SELECT FROM pg_catalog.pg_stat_activity WHERE pg_catalog.concat(pid, ' ', backend_start) = $1",
-            [.text(session)])
-        return sessions?.count == 1
+        do {
+            let sessions = try PostgresConnection(address, timeout: timeout).run(
+                text: "SELECT FROM pg_catalog.pg_stat_activity WHERE pg_catalog.concat(pid, ' ', backend_start) = $1",
+                [.text(session)])
+            return sessions.count == 1
+        } catch { return (error as? PostgresFailure)?.isOfFullServer == true }
     }
 }
 #endif

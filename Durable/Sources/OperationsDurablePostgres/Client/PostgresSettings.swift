@@ -71,7 +71,8 @@ struct PostgresSettings {
     ///   - marker: The text that distinguishes the session.
     init(schema: String, values: [String?], timeouts: [(name: String, value: String)], marker: String) {
         (self.schema, self.timeouts) = (Self.quoted(schema), timeouts)
-        let path = "\(self.schema), pg_temp"
+        // The tables have their schema in the statements. A function in the schema could be a better match than one of the server.
+        let path = "pg_catalog, pg_temp"
         let found = zip(Self.changed, values).compactMap { setting, value in
             value.map { value in
                 (setting.name, timeouts.first { $0.name == setting.name }?.value ?? value, setting.value)
@@ -133,14 +134,17 @@ struct PostgresSettings {
         FROM pg_catalog.pg_prepared_statements WHERE from_sql AND pg_catalog.starts_with(name, 'durable_')
         """
 
-    /// Returns the text of a statement of the library, whose mark `@` stands for the schema.
+    /// Gives the transaction the search path of a migration, whose statements do not name the schema.
+    var settingMigrationPath: String { Self.setting([("search_path", "\(schema), pg_temp")], isLocal: true) }
+
+    /// Returns the text of a statement of the library. Its mark `@` stands for the schema, and `@schema` for a literal of it.
     func text(of sql: PostgresSQL) -> String {
         switch sql {
         case .settle: "SELECT \((own + shared).map { Self.changing($0, isLocal: false) }.joined(separator: ", "))"
         case .exchange:
             // All readings precede the changes, because a change of `session_authorization` changes `role`.
             "SELECT \((own.map { Self.reading($0.name) } + own.map { Self.changing($0, isLocal: true) }).joined(separator: ", "))"
-        default: sql.text.replacing("@.", with: "\(schema).")
+        default: sql.text.replacing("@.", with: "\(schema).").replacing("@schema", with: Self.literal(schema))
         }
     }
 

@@ -38,14 +38,20 @@ extension PostgresRows {
     func operations(_ query: OperationQuery) throws -> [OperationID] {
         guard let sql = PostgresSQL.queries[query.kind], try mayAnswer(query.kind) else { return [] }
         try flushOperations()
-        let found = try ids(sql) { query.write(to: &$0, now: now) }
+        if case .firstBlocked(let name, let limit) = query, let found = try firstBlocked(of: name, limit) {
+            return found
+        }
+        let found = try ids(sql) { parameters in
+            query.write(to: &parameters, now: now)
+            if sql == .due { parameters.append(floors.wake.microseconds) }
+        }
         return query.kind.isUnordered ? found.sorted() : found
     }
 
     func inputs(of ids: [OperationID]) throws -> [OperationID: [UInt8]] {
         try flushOperations()
         let found = try run(.inputs) { $0.append(ids) }.map { (OperationID($0.int(0)), $0.bytes(1)) }
-        return Dictionary(uniqueKeysWithValues: found)
+        return Dictionary(found) { $1 }
     }
 
     func output(of id: OperationID) throws -> [UInt8]? {
@@ -98,31 +104,53 @@ extension PostgresRows {
 
     func ready(queue: QueueID, epoch: Int64, kind: KindID, limit: Int) throws -> [ReadyEntry] {
         try flushOperations()
-        floors.validate(number: try numberIfAny("early_ready"), now: now)
+        try validateFloors()
         let lanes = DurablePriority.allCases.map {
             ReadyFloors.Lane(queue: queue, epoch: epoch, kind: kind, priority: $0)
         }
-        var found = try ready(lanes, limit)
+        var found = try first(of: lanes, limit)
         let counter = Counter(queue: queue, epoch: epoch, kind: kind, state: .ready)
         if found.count < limit, try found.count < counters(of: queue, epoch: epoch)[counter] ?? 0 {
             // Operations are ready in front of the floors.
             floors.forget()
-            found = try ready(lanes, limit)
+            found = try first(of: lanes, limit)
         }
+        learn(found, of: lanes)
+        return found
+    }
+
+    func validateFloors() throws { floors.validate(number: try numberIfAny("early_ready"), now: now) }
+
+    private func learn(_ found: [ReadyEntry], of lanes: [ReadyFloors.Lane]) {
         for lane in lanes {
             guard let first = found.first(where: { $0.priority == lane.priority.rawValue }) else { continue }
             floors.learn(first, of: lane, now: now)
         }
-        return found
+    }
+
+    /// Returns the first blocked operations of a key in the current epoch; nil if others may precede them.
+    private func firstBlocked(of name: KeyName, _ limit: Int) throws -> [OperationID]? {
+        try validateFloors()
+        let epoch = try queue(name.queue).currentEpoch
+        let lanes = DurablePriority.allCases.map {
+            ReadyFloors.Lane(queue: name.queue, epoch: epoch, key: ExactName(name.key), priority: $0)
+        }
+        let found = try first(of: lanes, limit)
+        if found.count < limit, try found.count < key(name)?.blocked ?? 0 {
+            floors.forget()
+            return nil
+        }
+        learn(found, of: lanes)
+        return found.map(\.id)
     }
 
     /// Returns the first operations at and behind the floors of the lanes, which differ in priority only.
-    private func ready(_ lanes: [ReadyFloors.Lane], _ limit: Int) throws -> [ReadyEntry] {
+    private func first(of lanes: [ReadyFloors.Lane], _ limit: Int) throws -> [ReadyEntry] {
         guard let lane = lanes.first else { return [] }
-        return try run(.ready) { parameters in
+        return try run(lane.key == nil ? .ready : .blocked) { parameters in
             parameters.append(lane.queue.rawValue)
             parameters.append(lane.epoch)
-            parameters.append(lane.kind.rawValue)
+            if let key = lane.key { parameters.append(key.text) } else { parameters.append(lane.kind?.rawValue) }
             parameters.append(Int64(limit))
             for lane in lanes {
                 let floor = floors.floor(of: lane)

@@ -190,7 +190,7 @@ final class PostgresRows: DurableRows {
         }
         if !queues.isEmpty, let found = results.popLast() { for row in found.map({ QueueRow($0) }) { keep(row) } }
         if let found = results.popLast() {
-            numbers = Dictionary(uniqueKeysWithValues: found.map { ($0.text(0), $0.int(1)) })
+            numbers = Dictionary(found.map { ($0.text(0), $0.int(1)) }) { $1 }
         }
         return results
     }
@@ -227,14 +227,14 @@ final class PostgresRows: DurableRows {
         if let changed = changedNumbers[name] { return changed }
         if numbers == nil {
             let all = try run(.numbers).map { ($0.text(0), $0.int(1)) }
-            numbers = Dictionary(uniqueKeysWithValues: all)
+            numbers = Dictionary(all) { $1 }
         }
         return numbers?[name]
     }
 
     /// Keeps the floors of claims correct. Called before `operations` contains the change.
     func noteFloor(_ row: OperationRow) throws {
-        guard row.state == .ready, floors.note(row, replacing: operations[row.id], now: now) else { return }
+        guard floors.note(row, replacing: operations[row.id], now: now) else { return }
         changedNumbers["early_ready"] = try numberIfAny("early_ready") + 1
     }
 
@@ -296,7 +296,7 @@ final class PostgresRows: DurableRows {
 
     func counters(of queue: QueueID) throws -> [Counter: Int64] {
         let stored = try run(.counters) { $0.append(queue.rawValue) }.map(Self.counter)
-        return counterChanges.counters(of: queue, stored: Dictionary(uniqueKeysWithValues: stored))
+        return counterChanges.counters(of: queue, stored: Dictionary(stored) { $1 })
     }
 
     func counters(of queue: QueueID, epoch: Int64) throws -> [Counter: Int64] {
@@ -313,7 +313,7 @@ final class PostgresRows: DurableRows {
             parameters.append(name.queue.rawValue)
             parameters.append(name.epoch)
         }.map(Self.counter)
-        return Dictionary(uniqueKeysWithValues: stored)
+        return Dictionary(stored) { $1 }
     }
 
     func firstEpoch(of queue: QueueID, from epoch: Int64) throws -> Int64? {

@@ -52,13 +52,15 @@ extension PostgresRows {
         try flushOperations()
         try flushKeys()
         try flushWorkers()
+        try validateFloors()
         var found = PostgresWakes()
-        if let record = try run(.wakes).first {
+        if let record = try run(.wakes, { $0.append(floors.wake.microseconds) }).first {
             found = PostgresWakes(
                 wake: record.optionalInstant(0), deadline: record.optionalInstant(1), key: record.optionalInstant(2),
                 schedule: record.optionalInstant(3), lease: record.optionalInstant(4),
                 hasSuspects: record.optionalInt(5) != nil)
         }
+        floors.learn(wakes: [found.wake, found.key], now: now)
         wakes = found
         return found
     }

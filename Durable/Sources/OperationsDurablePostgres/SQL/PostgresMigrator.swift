@@ -20,6 +20,7 @@ enum PostgresMigrator {
                 version = Int(try number("schema", connection) ?? 1)
                 try checkVersion(oldest: try number("oldest_reader", connection), connection)
             }
+            try connection.executeAll(connection.settings.settingMigrationPath)
             while version < PostgresSchema.version {
                 try connection.execute(PostgresSchema.migrations[version], isLimited: false)
                 version += 1

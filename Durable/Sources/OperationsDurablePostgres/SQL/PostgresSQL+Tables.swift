@@ -117,6 +117,15 @@ extension PostgresSQL {
         }
     }
 
+    /// A text that changes with the definitions of the tables: their identities and kinds, and whether they have rules, triggers, parts
+    /// and policies.
+    private static let definitions = """
+        (SELECT pg_catalog.sum(pg_catalog.hashtextextended(pg_catalog.concat(relname, ' ', oid, ' ', relkind, \
+        relhassubclass, relhasrules, relhastriggers, relrowsecurity, relforcerowsecurity), 0))::pg_catalog.text \
+        FROM pg_catalog.pg_class WHERE relnamespace OPERATOR(pg_catalog.=) pg_catalog.to_regnamespace(@schema)::pg_catalog.oid \
+        AND relname OPERATOR(pg_catalog.=) ANY('{\(Table.names.joined(separator: ","))}'::pg_catalog.name[]))
+        """
+
     /// The statements of sessions and transactions.
     var sessionText: String {
         switch self {
@@ -151,12 +160,15 @@ extension PostgresSQL {
         case .notify: "SELECT pg_notify('durable_change', $1::text)"
         // `PostgresSettings` has the texts, which depend on the session.
         case .settle, .exchange: "SELECT"
-        // Fails if the tables are those of another store. The parameter is the identity of the store. The other columns are the
-        // numbers of statements that the library and an application prepared.
+        case .tables: "SELECT \(Self.definitions)"
+        // Fails if the tables are those of another store, or have other definitions. The parameters are the identity of the store and
+        // the result of `tables`. The other columns are the numbers of statements that the library and an application prepared.
         case .verify:
             """
-            SELECT (CASE WHEN store.text OPERATOR(pg_catalog.=) $1::pg_catalog.text THEN '0' ELSE pg_catalog.concat(\
-            'the tables durable_ are those of another store', store.text) END)::pg_catalog.int8, \
+            SELECT (CASE WHEN store.text OPERATOR(pg_catalog.<>) $1::pg_catalog.text OR store.text IS NULL \
+            THEN pg_catalog.concat('the tables durable_ are those of another store', store.text) \
+            WHEN $2::pg_catalog.text OPERATOR(pg_catalog.<>) \(Self.definitions) \
+            THEN 'the statements change the tables of the store' ELSE '0' END)::pg_catalog.int8, \
             prepared.own, prepared.others FROM (SELECT pg_catalog.max(text) AS text FROM @.durable_meta \
             WHERE name OPERATOR(pg_catalog.=) 'store') AS store, \
             (SELECT pg_catalog.count(*) FILTER (WHERE NOT from_sql) AS own, \
@@ -177,7 +189,7 @@ extension PostgresSQL {
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) LIMIT 1
             """
         case .unlock: "SELECT pg_catalog.pg_advisory_unlock_all()"
-        case .exists: "SELECT (to_regclass('durable_meta') IS NOT NULL)::int::bigint"
+        case .exists: "SELECT (to_regclass(concat(@schema, '.durable_meta')) IS NOT NULL)::int::bigint"
         default: preconditionFailure("the statement \(self) has no text")
         }
     }

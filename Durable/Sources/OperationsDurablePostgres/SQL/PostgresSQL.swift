@@ -6,11 +6,11 @@ import DurableCore
 /// Constants in a condition name states: 0 is waiting, 2 is blocked, 3 is ready, 4 is running, and states from 7 are ended.
 enum PostgresSQL: Int, CaseIterable {
     case migrationLock, lock, now, snapshot, flush, notify, exists
-    case settle, exchange, verify, unlock, renewLease, lockHolder
+    case settle, exchange, tables, verify, unlock, renewLease, lockHolder
     case operations, insertOperations, insertAlike, updateOperations, subtractPending
     case inputs, insertInputs, replaceInputs, output, saveOutputs
     case removeEdges, edgesTo, edgesFrom, insertEdges
-    case matching, children, waiting, ready, oldestReady, due, expired, wakes, firstBlocked, lastReady
+    case matching, children, waiting, ready, blocked, oldestReady, due, expired, wakes, firstBlocked, lastReady
     case running, suspects, cancelRequests, purgeable
     case removeOperations, removeInputs, removeOutputs, removeEdgesTo, removeUniques, removeHistory, removeSignals
     case removeAttempts
@@ -49,6 +49,20 @@ enum PostgresSQL: Int, CaseIterable {
     /// The statements of questions, by the names of these.
     static let queries = Dictionary(
         uniqueKeysWithValues: allCases.compactMap { sql in OperationQuery.Kind(rawValue: "\(sql)").map { ($0, sql) } })
+
+    /// Returns the statement on the first operations of lanes, which differ in priority only.
+    ///
+    /// The server executes the parts in their order, and none after the limit. The highest priority is the last parameter.
+    private static func lanes(_ condition: String) -> String {
+        DurablePriority.allCases.enumerated().reversed().map { index, priority in
+            """
+            (SELECT priority, ready_at, id FROM @.durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
+            AND \(condition) AND priority = \(priority.rawValue) \
+            AND (ready_at, id) >= ($\(2 * index + 5)::bigint, $\(2 * index + 6)::bigint) \
+            ORDER BY ready_at, id LIMIT $4::bigint)
+            """
+        }.joined(separator: " UNION ALL ") + " LIMIT $4::bigint"
+    }
 
     private static let operationScalars =
         OperationRow.table.columns.enumerated().dropFirst().map { "$\($0 + 1)::\($1.kind)" }.joined(separator: ", ")
@@ -109,16 +123,14 @@ enum PostgresSQL: Int, CaseIterable {
             """
             SELECT id FROM @.durable_operation WHERE parent IS NOT NULL AND parent = ANY($1::bigint[]) AND state < 7
             """
-        // The server executes the parts in their order, and none after the limit. The highest priority is the last parameter.
-        case .ready:
-            DurablePriority.allCases.enumerated().reversed().map { index, priority in
-                """
-                (SELECT priority, ready_at, id FROM @.durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
-                AND kind = $3::bigint AND state = 3 AND priority = \(priority.rawValue) \
-                AND (ready_at, id) >= ($\(2 * index + 5)::bigint, $\(2 * index + 6)::bigint) \
-                ORDER BY ready_at, id LIMIT $4::bigint)
-                """
-            }.joined(separator: " UNION ALL ") + " LIMIT $4::bigint"
+        case .ready: Self.lanes("kind = $3::bigint AND state = 3")
+        case .blocked: Self.lanes("key = $3::text AND key IS NOT NULL AND state = 2")
+        // As the question of all stores, behind the floor of wakes.
+        case .due:
+            """
+            SELECT id FROM @.durable_operation WHERE state IN (1, 5) AND wake_at <= $1::bigint AND wake_at >= $3::bigint \
+            ORDER BY wake_at, id LIMIT $2::bigint
+            """
         case .oldestReady:
             """
             SELECT ready_at FROM @.durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
@@ -126,9 +138,9 @@ enum PostgresSQL: Int, CaseIterable {
             """
         case .wakes:
             """
-            SELECT (SELECT min(wake_at) FROM @.durable_operation WHERE state IN (1, 5)), \
+            SELECT (SELECT min(wake_at) FROM @.durable_operation WHERE state IN (1, 5) AND wake_at >= $1::bigint), \
             (SELECT min(deadline) FROM @.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)), \
-            (SELECT min(wake_at) FROM @.durable_key WHERE wake_at IS NOT NULL), \
+            (SELECT min(wake_at) FROM @.durable_key WHERE wake_at IS NOT NULL AND wake_at >= $1::bigint), \
             (SELECT min(\(Self.scheduleDue)) FROM @.durable_schedule), (SELECT min(lease_end) FROM @.durable_worker), \
             (SELECT min(id) FROM @.durable_operation WHERE crashes > 0 AND state < 7)
             """

@@ -179,12 +179,14 @@ final class PostgresCommitter: Sendable {
             connection.enqueue(command: "SET LOCAL lock_timeout = \(max(1, timeout.microseconds / 1_000))")
         }
         connection.enqueue(.lock, key)
+        let hasStatements = group.contains(where: \.request.isStatements)
+        if hasStatements { connection.enqueue(.tables) }
         let rows = PostgresRows(connection, now: DurableInstant(microseconds: 0))
         (rows.kinds, rows.floors) = (session.kinds, session.floors)
         let operations = Set(group.lazy.flatMap(\.request.operations)).sorted()
-        guard let lock = try rows.loadAhead(session.usedQueues, operations).last?.first else {
-            throw DurableError.noSchema
-        }
+        var results = try rows.loadAhead(session.usedQueues, operations)
+        if hasStatements { connection.tables = results.popLast()?.first?.optionalText(0) }
+        guard let lock = results.last?.first else { throw DurableError.noSchema }
         try connection.checkSession(lock.optionalText(3))
         guard lock.optionalText(4) == connection.identity else { throw PostgresFailure.foreignStore }
         try PostgresMigrator.checkVersion(oldest: lock.optionalInt(5), connection)

@@ -241,5 +241,24 @@ private final class ServerPair: Sendable {
         #expect(port == "5602")
         #expect(calls.withLock { $0 } == 2)
     }
+
+    @Test func `R34: a server without a place for a connection is not one that stands still`() async throws {
+        let server = try PostgresServer()
+        try await server.withSchema { schema in
+            var configuration = PostgresStore.Configuration()
+            (configuration.lockTimeout, configuration.replyTimeout) = (.milliseconds(500), .milliseconds(500))
+            let store = try await PostgresStore(server.url(schema: schema), configuration: configuration)
+            let calls = Locked(0)
+            var others: [PostgresConnection] = []
+            while let next = try? server.connection(schema) { others.append(next) }
+            let number = try await store.transaction { transaction in
+                calls.withLock { $0 += 1 }
+                return try transaction.execute("SELECT pg_sleep(2.5), 7 AS number").first?.int("number")
+            }
+            #expect(number == 7 && calls.withLock { $0 } == 1)
+            #expect(others.count > 100)
+            others = []
+        }
+    }
 }
 #endif

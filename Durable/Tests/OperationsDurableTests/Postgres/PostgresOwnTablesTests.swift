@@ -120,7 +120,88 @@ import Testing
         "INSERT INTO OWN.effect VALUES (1)", "INSERT INTO OWN.trap VALUES (1)", "SELECT nextval('absent')",
         "ALTER SCHEMA OWN RENAME TO OWN_moved", "SET LOCAL jit = on", "LOCK TABLE OWN.effect",
         "COPY OWN.effect FROM STDIN",
+        "CREATE OR REPLACE FUNCTION OWN.unnest(bigint[]) RETURNS SETOF bigint LANGUAGE sql AS 'SELECT 999999::bigint'",
+        "CREATE OR REPLACE FUNCTION OWN.concat(text, bigint) RETURNS text LANGUAGE sql AS 'SELECT NULL'",
+        "CREATE OR REPLACE FUNCTION OWN.max(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 5::bigint'",
+        "ALTER TABLE OWN.durable_operation RENAME TO gone", "ALTER TABLE OTHER.durable_edge INHERIT OWN.durable_edge",
+        "CREATE RULE swallow AS ON INSERT TO OWN.durable_operation DO INSTEAD NOTHING",
+        "ALTER TABLE OWN.durable_key ENABLE ROW LEVEL SECURITY", "DROP TABLE OWN.durable_event",
+        "CREATE TABLE IF NOT EXISTS OWN.durable_goods(a int)",
+        "CREATE INDEX IF NOT EXISTS extra ON OWN.durable_operation(reason)",
+        "SELECT pg_cancel_backend(pg_backend_pid())",
     ]
+
+    /// Statements that would lead the store to other tables, or keep rows from its tables.
+    private static let redefinitions = [
+        [
+            "ALTER TABLE OWN.durable_operation RENAME TO gone",
+            "CREATE VIEW OWN.durable_operation AS SELECT * FROM OTHER.durable_operation",
+        ],
+        ["ALTER TABLE OWN.durable_edge RENAME TO gone", "CREATE TABLE OWN.durable_edge (LIKE OWN.gone)"],
+        ["ALTER TABLE OTHER.durable_operation INHERIT OWN.durable_operation"],
+        ["CREATE RULE swallow AS ON INSERT TO OWN.durable_operation DO INSTEAD NOTHING"],
+        [
+            "CREATE FUNCTION OWN.skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+            "CREATE TRIGGER t BEFORE INSERT ON OWN.durable_operation FOR EACH ROW EXECUTE FUNCTION OWN.skip()",
+        ],
+        ["ALTER TABLE OWN.durable_operation ENABLE ROW LEVEL SECURITY"], ["DROP TABLE OWN.durable_event"],
+    ]
+
+    @Test(arguments: redefinitions.indices, [false, true])
+    func `R31: a transaction that changes the tables of the store is refused, and one that makes others is not`(
+        _ index: Int, _ mustAdd: Bool
+    ) async throws {
+        try await withPlaces { places in
+            let (store, queue) = (places.store, DurableQueue("q", in: places.store))
+            let (own, other) = (places.own, places.other)
+            let before = try places.untouched()
+            let error = await #expect(throws: PostgresError.self) {
+                try await store.transaction { transaction in
+                    for statement in Self.redefinitions[index] {
+                        try transaction.execute(
+                            statement.replacing("OWN", with: own).replacing("OTHER", with: other))
+                    }
+                    if mustAdd { try queue.add(Sum(a: 1, b: 2), in: transaction) }
+                }
+            }
+            #expect(error?.message == "the statements change the tables of the store")
+            try await queue.add(Sum(a: 3, b: 4))
+            try await store.transaction { transaction in
+                try transaction.execute("CREATE TABLE \(own).durable_goods(a int)")
+                try queue.add(Sum(a: 5, b: 6), in: transaction)
+            }
+            #expect(try await queue.counts() == [.ready: 2])
+            #expect(try places.untouched() == before)
+        }
+    }
+
+    @Test func `R31: functions and operators in the schema of the store are not those of its statements`() async throws
+    {
+        try await withPlaces { places in
+            let (queue, own) = (DurableQueue("q", in: places.store), places.own)
+            try places.observer.executeAll(
+                """
+                CREATE FUNCTION \(own).unnest(bigint[]) RETURNS SETOF bigint LANGUAGE sql AS 'SELECT 9::bigint';
+                CREATE FUNCTION \(own).concat(text, bigint) RETURNS text LANGUAGE sql AS 'SELECT NULL';
+                CREATE FUNCTION \(own).concat(text, name) RETURNS text LANGUAGE sql AS 'SELECT NULL';
+                CREATE FUNCTION \(own).zero(numeric, integer) RETURNS numeric LANGUAGE sql AS 'SELECT 0::numeric';
+                CREATE OPERATOR \(own).* (LEFTARG = numeric, RIGHTARG = integer, FUNCTION = \(own).zero);
+                CREATE FUNCTION \(own).none(bigint, integer) RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint';
+                CREATE OPERATOR \(own).& (LEFTARG = bigint, RIGHTARG = integer, FUNCTION = \(own).none)
+                """)
+            let start = DurableInstant(Date(timeIntervalSinceNow: -60))
+            let first = try await queue.add(Sum(a: 1, b: 2))
+            let second = try places.observer.run(
+                text: "SELECT durable_add('q', 'sum', '{\"a\": 1, \"b\": 2}', after => ARRAY[\(first.id.rawValue)])", []
+            )
+            let records = try await places.store.records(matching: DurableFilter())
+            #expect(records.map(\.state) == [.ready, .waiting])
+            #expect(second.text(0, 0) == "\(records[1].id)")
+            #expect(try await places.store.read { $0.now } > start)
+            let added = try await places.store.read { try $0.rows.operations(records.map(\.id)).map(\.addedAt) }
+            #expect(added.allSatisfy { $0 > start })
+        }
+    }
 
     /// Returns a block that gives other texts to prepared statements of the library, which claim to be right.
     private static func replacing(_ statements: [(name: String, text: String)]) -> String {
@@ -135,7 +216,7 @@ import Testing
 
     private static let count = "(SELECT count(*) FROM pg_prepared_statements WHERE starts_with(name, 'durable_'))"
     /// Any number of statements of the library.
-    private static let liar = ("durable_verify", "(text) AS SELECT 0::bigint, \(count), 0::bigint")
+    private static let liar = ("durable_verify", "(text, text) AS SELECT 0::bigint, \(count), 0::bigint")
 
     /// Replacements of prepared statements, of which programs with seeds above 1,000 make use.
     static let replacements = [

@@ -196,7 +196,10 @@ final class PostgresServer: Sendable {
 
     /// Connects to the schema, for statements of tests.
     func connection(_ schema: String = "public") throws -> PostgresConnection {
-        try PostgresConnection(PostgresAddress(url(schema: schema)), timeout: .seconds(10))
+        let connection = try PostgresConnection(PostgresAddress(url(schema: schema)), timeout: .seconds(10))
+        // The statements of the library name the schema, and those of tests do not.
+        try connection.executeAll("SET search_path = \(schema), pg_temp")
+        return connection
     }
 
     /// Ends all sessions of the schema's stores.

@@ -94,5 +94,88 @@ import Testing
             try connection.execute("ROLLBACK")
         }
     }
+
+    @Test func `a wake and an admission of a key begin behind the operations before them, and find earlier ones`()
+        async throws
+    {
+        try await withStores { first, second, _ in
+            let queue = DurableQueue("q", in: first)
+            try await queue.setLimitPerKey(1)
+            let options = DurableOptions(limitKey: "k")
+            let handles = try await queue.add(contentsOf: (0..<4).map { Sum(a: $0, b: 0) }, options: options)
+            let worker = try await register(first)
+            func run(_ expected: Int) async throws {
+                let lease = try #require(try await claim(1, for: worker, first).first)
+                #expect(lease.operation == handles[expected].id)
+                _ = try await first.commit {
+                    try $0.complete([Completion(lease: lease, result: .succeeded(output: []))])
+                }
+            }
+            try await run(0)
+            // Behind the floor of the first process, in the view of the second one.
+            try await second.setPriority(.high, of: [handles[3].id])
+            try await run(3)
+            try await run(1)
+            try await run(2)
+            // A wait that ends at once, after the floor of wakes has passed it.
+            let slow = try await queue.add(Sum(a: 9, b: 0), options: DurableOptions(delay: .milliseconds(50)))
+            _ = try await first.commit { try $0.rows.nextWake() }
+            try await poll("the operation wakes") {
+                try await first.commit { while try $0.wakeDue() {} }
+                return try await slow.state == .ready
+            }
+        }
+    }
+
+    @Test(arguments: [false, true]) func `beside an old snapshot, a claim reads no entries of ended operations`(
+        _ hasKey: Bool
+    )
+        async throws
+    {
+        try await withPostgres { server, schema in
+            let store = try await PostgresStore(server.url(schema: schema))
+            let queue = DurableQueue("q", in: store)
+            try await queue.setLimitPerKey(1)
+            let snapshot = try server.connection(schema)
+            try snapshot.execute("SET application_name = 'snapshot'")
+            try snapshot.executeAll("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM durable_operation")
+            let options = DurableOptions(delay: hasKey ? nil : .milliseconds(1), limitKey: hasKey ? "k" : nil)
+            let count = 300
+            _ = try await queue.add(contentsOf: (0..<count).map { Sum(a: $0, b: 0) }, options: options)
+            let worker = try await register(store)
+            var done = 0
+            /// Runs operations until the number has ended. Returns the entries that the index returned for each of them.
+            func entries(until end: Int) async throws -> Int {
+                let index = hasKey ? "durable_key_blocked" : "durable_wake"
+                func read() throws -> Int {
+                    try snapshot.executeAll("SELECT pg_stat_clear_snapshot()")
+                    let result = try snapshot.run(
+                        text: """
+                            SELECT idx_tup_read FROM pg_stat_user_indexes WHERE indexrelname = $1 AND schemaname = $2
+                            """, [.text(index), .text(schema)])
+                    return Int(result.text(0, 0)) ?? 0
+                }
+                try await store.transaction { try $0.execute("SELECT pg_stat_force_next_flush()") }
+                let (before, start) = (try read(), done)
+                while done < end {
+                    done += try await store.commit { machine in
+                        while try machine.wakeDue() {}
+                        _ = try machine.rows.nextWake()
+                        let claims = try machine.claim(for: worker, slots: [("q", 1)], kinds: ["sum"])
+                        let ended = claims.compactMap(\.lease).map {
+                            Completion(lease: $0, result: .succeeded(output: []))
+                        }
+                        return try machine.complete(ended).count
+                    }
+                }
+                // A session reports its numbers once a second otherwise.
+                try await store.transaction { try $0.execute("SELECT pg_stat_force_next_flush()") }
+                return (try read() - before) / (done - start)
+            }
+            _ = try await entries(until: 10)
+            let (first, last) = (try await entries(until: 60), try await entries(until: count - 10))
+            #expect(last <= first + 30, "\(first) and \(last) entries of the index for each operation")
+        }
+    }
 }
 #endif
