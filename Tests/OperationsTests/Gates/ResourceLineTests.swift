@@ -119,6 +119,67 @@ import Testing
         let asked = questions.withLock { $0 }
         #expect(asked < 6 * count, "\(asked)")
     }
+
+    @Test func `an operation that is asked again after it has got its units keeps its place in the line`() async {
+        let (pool, order) = (ResourcePool(["unit": 1]), Guarded<[String]>([]))
+        let queues = (0..<4).map { _ in OperationQueue() }
+        let (holds, mayEnd) = (AsyncGate(), AsyncGate())
+        let holder = TaskOperation {
+            holds.open()
+            await mayEnd.pass()
+        }
+        // The units are reserved for it then, and it has not got them.
+        let restless = Restless(announcesOnceIf: { pool.usage(of: "unit")?.inUse == 0 }) {
+            order.withLock { $0.append("restless") }
+        }
+        // A gate that is asked before the one that takes the units.
+        restless.setTimeout(.seconds(3600))
+        // The units that the restless one returns are offered to this one. It starts first, unless the restless one, which has the
+        // earlier place, is back sooner; and ends when that one is back.
+        let second = TaskOperation {
+            while pool.usage(of: "unit")?.waiting != 2, !restless.isFinished { await Task.yield() }
+        }
+        let third = BlockOperation { order.withLock { $0.append("third") } }
+        for operation in [holder, restless, second, third] {
+            operation.addRequirement(.units(1, of: "unit", in: pool))
+        }
+        queues[0].addOperation(holder)
+        await holds.pass()
+        for (number, operation) in [restless, second, third].enumerated() {
+            queues[number + 1].addOperation(operation)
+            while pool.usage(of: "unit")?.waiting != number + 1 { await Task.yield() }
+        }
+        mayEnd.open()
+        for queue in queues { await queue.waitUntilAllOperationsAreFinished() }
+        #expect(order.withLock { $0.last } == "third")
+    }
+}
+
+/// Announces a change of its readiness while it is admitted, by an override that the queue reads before it asks a gate.
+private final class Restless: Operation, @unchecked Sendable {
+    private let (condition, body): (@Sendable () -> Bool, @Sendable () -> Void)
+    private let reads = Guarded(0)
+
+    init(announcesOnceIf condition: @escaping @Sendable () -> Bool, body: @escaping @Sendable () -> Void) {
+        (self.condition, self.body) = (condition, body)
+    }
+
+    override var isCancelled: Bool {
+        let read =
+            !condition()
+            ? 0
+            : reads.withLock { reads in
+                reads += 1
+                return reads
+            }
+        if read == 1 {
+            willChangeValue(for: \.isReady)
+            didChangeValue(for: \.isReady)
+        }
+        return super.isCancelled
+    }
+
+    override func main() { body() }
 }
 
 /// Counts the questions whether it is ready.
