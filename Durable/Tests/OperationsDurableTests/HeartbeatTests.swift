@@ -194,6 +194,36 @@ import Testing
         }
     }
 
+    #if Postgres
+    @Test(.enabled(if: PostgresServer.isInstalled))
+    func `R33: a commit that has read the row of a worker does not shorten a lease that is renewed meanwhile`()
+        async throws
+    {
+        try await withPostgres { server, schema in
+            let store = try await PostgresStore(server.url(schema: schema))
+            let worker = try await store.commit { try $0.register("w", kinds: [], queues: [], lease: .seconds(5)) }
+            let (isRead, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let commit = Task.detached {
+                try await store.commit { machine in
+                    try machine.heartbeat(worker, lease: .seconds(10))
+                    isRead.signal()
+                    mayEnd.wait()
+                }
+            }
+            await Self.pass(isRead)
+            let result: Result<String?, any Error>
+            do { result = .success(try await store.renewLeases(of: worker, for: .seconds(600))) } catch {
+                result = .failure(error)
+            }
+            mayEnd.signal()
+            try await commit.value
+            _ = try result.get()
+            let rest = try await store.read { try $0.rows.workers()[0].leaseEnd - $0.now }
+            #expect(rest > .seconds(300))
+        }
+    }
+    #endif
+
     @Test(arguments: StoreKind.allCases.filter { $0 != .memory }, [false, true])
     func `R33: an addition waits for a transaction no longer than its limit, and names the holder`(
         _ kind: StoreKind, isOwn: Bool

@@ -1,8 +1,13 @@
 import DurableCore
 import Foundation
+import GRDB
 import Testing
 
 @testable import OperationsDurable
+
+#if Postgres
+@testable import OperationsDurablePostgres
+#endif
 
 @Suite struct UpkeepTests {
     private func size(_ path: String) throws -> Int {
@@ -171,6 +176,58 @@ import Testing
                 for id in handles + [added.id] { _ = try await DurableHandle<Int>(id: id, store: store).value }
             }
             #expect(try await queue.counts() == [.succeeded: 7])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases.filter { $0 != .memory })
+    func `R36: a store whose content a copy replaces in place gives no operation the name of another`(_ kind: StoreKind)
+        async throws
+    {
+        func check(
+            _ store: any DurableStore, _ other: any DurableStore, restore: () throws -> Void
+        ) async throws {
+            let queue = DurableQueue("q", in: store)
+            try await queue.add(Note(journal: "", word: "a"))
+            try restore()
+            try await DurableQueue("q", in: other).add(Approval())
+            let note = try await queue.add(Note(journal: "", word: "b"))
+            for store in [store, other] {
+                #expect(try await store.record(of: note.id).name == "note")
+                let names = try await store.records(matching: DurableFilter()).map(\.name)
+                #expect(names == ["sum", "approval", "note"])
+            }
+        }
+        switch kind {
+        case .memory: return
+        case .sqlite:
+            try await withTemporaryFile { path in
+                let store = try await SQLiteStore(path: path)
+                try await DurableQueue("q", in: store).add(Sum(a: 1, b: 2))
+                try await store.backUp(to: path + ".copy")
+                let other = try await SQLiteStore(path: path)
+                try await check(store, other) {
+                    try DatabaseQueue(path: path + ".copy").backup(to: DatabaseQueue(path: path))
+                }
+            }
+        #if Postgres
+        case .postgres:
+            try await withPostgres { server, schema in
+                let store = try await PostgresStore(server.url(schema: schema))
+                try await DurableQueue("q", in: store).add(Sum(a: 1, b: 2))
+                let connection = try server.connection(schema)
+                let tables = ["kind", "operation", "counter", "meta"]
+                for table in tables {
+                    try connection.executeAll("CREATE TABLE copy_\(table) AS SELECT * FROM durable_\(table)")
+                }
+                let other = try await PostgresStore(server.url(schema: schema))
+                try await check(store, other) {
+                    let restores = tables.map {
+                        "TRUNCATE durable_\($0); INSERT INTO durable_\($0) SELECT * FROM copy_\($0)"
+                    }
+                    try connection.executeAll("BEGIN; \(restores.joined(separator: "; ")); COMMIT")
+                }
+            }
+        #endif
         }
     }
 

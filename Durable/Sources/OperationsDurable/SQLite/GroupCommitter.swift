@@ -136,7 +136,6 @@ final class GroupCommitter: Sendable {
                     return .commit
                 }
             } catch {
-                connection.kinds = SQLiteRows.KindCache()
                 try? restoreSettings(of: database)
                 throw error
             }
@@ -161,7 +160,6 @@ final class GroupCommitter: Sendable {
 
     private func apply(_ group: [GroupDrain<Request>.Pending], in database: Database) throws -> ([Reply], Effects) {
         let rows = SQLiteRows(database, now: clock(), statements: connection.statements, leases: leases)
-        rows.kinds = connection.kinds
         try rows.checkVersion()
         var machine = DurableMachine(rows: rows, limits: limits)
         var replies: [Reply] = []
@@ -186,7 +184,6 @@ final class GroupCommitter: Sendable {
             }
         }
         try rows.flush()
-        connection.kinds = rows.kinds
         return (replies, machine.takeEffects())
     }
 
@@ -257,7 +254,6 @@ private final class CommitGuard: TransactionObserver {
 private final class ConnectionState: @unchecked Sendable {
     // Sendable: only used inside the serial access of the writer.
     let statements = SQLiteStatements()
-    var kinds = SQLiteRows.KindCache()
     var dataVersion: Int64?
     /// The connection itself.
     var handle: SQLiteConnection?

@@ -10,8 +10,8 @@ final class SQLiteRows: DurableRows {
     let now: DurableInstant
     let statements: SQLiteStatements
     private let leases: LeaseFile?
-    /// The names of operations, which never change once they are committed.
-    var kinds = KindCache()
+    /// The names of operations of this transaction. A restored copy of the file can have others in the next one.
+    private var kinds = KindCache()
 
     private var queuesByID: [QueueID: QueueRow] = [:]
     private var queueIDs: [ExactName: QueueID] = [:]
@@ -33,7 +33,7 @@ final class SQLiteRows: DurableRows {
         stored >= now ? stored : max(stored, leases?.end(of: worker) ?? stored)
     }
 
-    struct KindCache {
+    private struct KindCache {
         var ids: [ExactName: KindID] = [:]
         var names: [KindID: String] = [:]
     }

@@ -106,7 +106,12 @@ extension PostgresSQL {
             AND at < $1::bigint
             """
         case .number: "SELECT number FROM @.durable_meta WHERE name = $1::text"
-        case .numbers: "SELECT name, number FROM @.durable_meta WHERE number IS NOT NULL"
+        // The last row changes when a copy of the tables is restored, with other names of operations.
+        case .numbers:
+            """
+            SELECT name, number FROM @.durable_meta WHERE number IS NOT NULL UNION ALL \
+            SELECT 'kind_table', pg_relation_filenode(to_regclass(concat(@schema, '.durable_kind')))::bigint
+            """
         case .setNumbers:
             """
             INSERT INTO @.durable_meta(name, number) SELECT * FROM unnest($1::text[], $2::bigint[]) \

@@ -187,6 +187,8 @@ final class PostgresCommitter: Sendable {
         var results = try rows.loadAhead(session.usedQueues, operations)
         if hasStatements { connection.tables = results.popLast()?.first?.optionalText(0) }
         guard let lock = results.last?.first else { throw DurableError.noSchema }
+        let kindTable = try rows.numberIfAny("kind_table")
+        if session.kindTable != kindTable { (rows.kinds, session.kindTable) = (PostgresRows.KindCache(), kindTable) }
         try connection.checkSession(lock.optionalText(3))
         guard lock.optionalText(4) == connection.identity else { throw PostgresFailure.foreignStore }
         try PostgresMigrator.checkVersion(oldest: lock.optionalInt(5), connection)

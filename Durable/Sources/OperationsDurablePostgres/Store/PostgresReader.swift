@@ -44,7 +44,6 @@ final class PostgresReader: Sendable {
         try connection.checkSession(snapshot.optionalText(2))
         let now = DurableInstant(microseconds: snapshot.int(0))
         let rows = PostgresRows(connection, now: configuration.clock(now))
-        rows.kinds = session.kinds
         var machine = DurableMachine(rows: rows, limits: configuration.limits)
         var errors: [(any Error)?] = []
         for question in group {
@@ -55,7 +54,6 @@ final class PostgresReader: Sendable {
                 throw error
             } catch { errors.append(error) }
         }
-        session.kinds = rows.kinds
         try connection.commit()
         if snapshot.int(1) == 0 { try connection.run(.flush) }
         return errors

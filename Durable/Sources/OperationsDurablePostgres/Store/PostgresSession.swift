@@ -15,8 +15,9 @@ final class PostgresSession: @unchecked Sendable {
     private var connection: PostgresConnection?
     /// The place of the store. All connections of the store have the place that its first connection found.
     private var home: PostgresHome?
-    /// The names of operations that are committed.
+    /// The names of operations that are committed, and the number of their table.
     var kinds = PostgresRows.KindCache()
+    var kindTable: Int64 = 0
     /// The places at which the next claims begin.
     var floors = ReadyFloors()
     /// The queues that the last transaction used.

@@ -533,8 +533,13 @@ import Testing
                         ?? "on" == value
                 }
             }
+            let session = try await store.transaction { try $0.execute("SELECT pg_backend_pid() AS pid")[0].int("pid") }
             try await setReadOnly(true)
             try await poll("an addition fails") { (try? await queue.add(Sum(a: 1, b: 2))) == nil }
+            try await poll("the session has ended") {
+                let text = "SELECT FROM pg_stat_activity WHERE pid = $1"
+                return try control.run(text: text, [session.map { .int($0) }]).count == 0
+            }
             let error = await #expect(throws: DurableError.self) { try await queue.add(Sum(a: 1, b: 2)) }
             #expect("\(try #require(error))".contains("accepts no changes"))
             try await setReadOnly(false)
