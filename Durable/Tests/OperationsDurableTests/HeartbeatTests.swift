@@ -195,6 +195,34 @@ import Testing
     }
 
     #if Postgres
+    @Test(
+        .enabled(if: PostgresServer.isInstalled),
+        arguments: ["LOCK TABLE durable_worker", "SELECT FROM durable_worker FOR UPDATE"])
+    func `R33: a lock of the rows of workers that ends costs no live worker its lease`(_ statement: String) async throws
+    {
+        try await withPostgres { server, schema in
+            let store = try await PostgresStore(server.url(schema: schema))
+            let endless = try await DurableQueue("q", in: store).add(Endless(journal: "R33 \(statement)"))
+            var configuration = DurableWorker.Configuration()
+            configuration.lease = .seconds(3)
+            try await withWorker(store, [Endless.self], configuration: configuration) {
+                try await endless.reaches(.running)
+                let connection = try server.connection(schema)
+                try connection.executeAll("BEGIN; \(statement)")
+                try await OperationClock().sleep(for: configuration.lease * 2)
+                try connection.execute("COMMIT")
+                for number in 0..<20 {
+                    try await DurableQueue("p", in: store).add(Sum(a: number, b: 0))
+                    _ = try await store.commit { try $0.expireLeases() }
+                }
+                let row = try await store.read { try $0.rows.operations([endless.id])[0] }
+                #expect(row.state == .running && row.lostLeases == 0 && row.fence == 1)
+                try await endless.cancel()
+                try await endless.reaches(.cancelled)
+            }
+        }
+    }
+
     @Test(.enabled(if: PostgresServer.isInstalled))
     func `R33: a commit that has read the row of a worker does not shorten a lease that is renewed meanwhile`()
         async throws

@@ -76,7 +76,8 @@ extension PostgresSQL {
             """
         case .workers: "SELECT \(WorkerRow.table.list) FROM @.durable_worker ORDER BY id"
         case .worker: "SELECT \(WorkerRow.table.list) FROM @.durable_worker WHERE id = $1::bigint"
-        case .expiredWorkers: "SELECT id FROM @.durable_worker WHERE lease_end < $1::bigint ORDER BY id"
+        // The lock makes the server look again after a heartbeat outside the transaction, also one that waited for a lock.
+        case .expiredWorkers: "SELECT id FROM @.durable_worker WHERE lease_end < $1::bigint ORDER BY id FOR UPDATE"
         // A heartbeat outside the transaction may have renewed the lease.
         case .saveWorkers:
             WorkerRow.table.upsert(
@@ -179,9 +180,11 @@ extension PostgresSQL {
             (SELECT pg_catalog.count(*) FILTER (WHERE NOT from_sql) AS own, \
             pg_catalog.count(*) FILTER (WHERE from_sql) AS others FROM pg_catalog.pg_prepared_statements) AS prepared
             """
+        // The clock is read after a wait for the lock of the row.
         case .renewLease:
             """
-            UPDATE @.durable_worker SET lease_end = greatest(lease_end, $2::bigint) WHERE id = $1::bigint RETURNING id
+            UPDATE @.durable_worker SET lease_end = greatest(lease_end, \
+            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + $2::bigint) WHERE id = $1::bigint RETURNING id
             """
         // The process that holds the lock of the writers, and the age of its transaction. An advisory lock of the server has two
         // halves of the key.

@@ -32,11 +32,10 @@ final class PostgresLeases: Sendable {
     }
 
     private func renew(_ worker: WorkerID, for lease: Duration, _ connection: PostgresConnection) throws -> String? {
-        let now = try connection.run(.now).first?.int(0) ?? 0
-        let end = configuration.clock(DurableInstant(microseconds: now)) + lease
+        let now = DurableInstant(microseconds: try connection.run(.now).first?.int(0) ?? 0)
         var parameters = PostgresParameters()
         parameters.append(worker.rawValue)
-        parameters.append(end.microseconds)
+        parameters.append((configuration.clock(now) + lease - now).microseconds)
         guard try connection.run(.renewLease, parameters).first != nil else { throw DurableError.workerExpired(worker) }
         let holder = try connection.lockHolder()
         return holder.flatMap { $0.time >= configuration.longTransaction ? $0.text : nil }
