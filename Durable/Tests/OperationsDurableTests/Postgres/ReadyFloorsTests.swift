@@ -169,7 +169,7 @@ import Testing
                     }
                 }
                 // A session reports its numbers once a second otherwise.
-                try await store.transaction { try $0.execute("SELECT pg_stat_force_next_flush()") }
+                _ = try await store.transaction { try $0.execute("SELECT pg_stat_force_next_flush()") }
                 return (try read() - before) / (done - start)
             }
             _ = try await entries(until: 10)
