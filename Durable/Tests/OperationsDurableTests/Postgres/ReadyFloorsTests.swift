@@ -155,7 +155,7 @@ import Testing
                             """, [.text(index), .text(schema)])
                     return Int(result.text(0, 0)) ?? 0
                 }
-                try await store.transaction { try $0.execute("SELECT pg_stat_force_next_flush()") }
+                _ = try await store.transaction { try $0.execute("SELECT pg_stat_force_next_flush()") }
                 let (before, start) = (try read(), done)
                 while done < end {
                     done += try await store.commit { machine in
