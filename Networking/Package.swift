@@ -91,9 +91,8 @@ let package = Package(
                 "HTTPTestServer", "OperationsImages", "OperationsNetworking", operations("Operations"), httpTypes,
             ],
             path: "Examples/ImageLoading", swiftSettings: settings),
-        .target(name: "CTestRun", path: "Tests/CTestRun"),
         .target(
-            name: "TestSupport", dependencies: ["CTestRun"], path: "Tests/TestSupport", swiftSettings: settings),
+            name: "TestSupport", path: "Tests/TestSupport", exclude: ["Affinity.swift"], swiftSettings: settings),
         .testTarget(
             name: "HTTPCoreTests", dependencies: ["HTTPCore", "TestSupport", httpTypes], swiftSettings: testSettings),
         .testTarget(

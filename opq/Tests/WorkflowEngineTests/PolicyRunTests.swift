@@ -1,6 +1,6 @@
 import Glibc
 import Synchronization
-import TestSupport
+import WorkflowTestSupport
 import Testing
 
 @testable import WorkflowEngine

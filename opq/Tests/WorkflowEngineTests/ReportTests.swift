@@ -1,5 +1,5 @@
 import Operations
-import TestSupport
+import WorkflowTestSupport
 import Testing
 
 @testable import WorkflowEngine

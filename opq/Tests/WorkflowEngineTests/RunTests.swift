@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import TestSupport
+import WorkflowTestSupport
 import Testing
 
 @testable import WorkflowEngine

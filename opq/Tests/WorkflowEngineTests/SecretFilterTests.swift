@@ -1,4 +1,4 @@
-import TestSupport
+import WorkflowTestSupport
 import Testing
 
 @testable import WorkflowEngine

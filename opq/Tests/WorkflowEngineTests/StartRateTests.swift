@@ -1,7 +1,7 @@
 import Dispatch
 import Operations
 import Synchronization
-import TestSupport
+import WorkflowTestSupport
 import Testing
 
 @testable import WorkflowEngine

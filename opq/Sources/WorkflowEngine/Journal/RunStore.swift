@@ -73,14 +73,14 @@ public final class RunStore: Sendable {
             history = RunHistory(entries)
             state = Mutex(State(size: size))
         } catch {
-            close(lock)
+            Self.unlock(lock)
             throw error
         }
     }
 
     deinit {
         close(journal)
-        close(lock)
+        Self.unlock(lock)
     }
 
     /// Reads the history of a workflow file without a run.
@@ -241,6 +241,12 @@ public final class RunStore: Sendable {
         ftruncate(file, 0)
         _ = pwrite(file, text, text.utf8.count, 0)
         return file
+    }
+
+    private static func unlock(_ file: Int32) {
+        // To close the descriptor is not enough: a child process that does not run its program yet has a copy of it.
+        flock(file, LOCK_UN)
+        close(file)
     }
 
     private static func read(_ file: Int32, _ path: String) throws(Failure) -> [UInt8] {

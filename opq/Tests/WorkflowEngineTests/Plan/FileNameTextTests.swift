@@ -1,6 +1,6 @@
 import Foundation
 import SystemPackage
-import TestSupport
+import WorkflowTestSupport
 import Testing
 
 @testable import WorkflowEngine

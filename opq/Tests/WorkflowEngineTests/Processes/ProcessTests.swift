@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 import SystemPackage
-import TestSupport
+import WorkflowTestSupport
 import Testing
 
 @testable import WorkflowEngine

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import WorkflowTestSupport
 import Testing
 
 @testable import WorkflowEngine

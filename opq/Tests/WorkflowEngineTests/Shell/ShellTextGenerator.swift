@@ -1,4 +1,4 @@
-import TestSupport
+import WorkflowTestSupport
 
 /// A generator of random shell texts around `{item}`.
 struct ShellTextGenerator {
