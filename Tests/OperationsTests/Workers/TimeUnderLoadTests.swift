@@ -105,8 +105,8 @@ import Testing
         let limited = HeldUntilCancelled()
         limited.setTimeout(.milliseconds(5))
         let apart = makeQueue(isSerial: true)
+        // The time limit may pass before `main` begins, so nothing here waits for its beginning.
         apart.addOperation(limited)
-        limited.started.pass()
 
         let suspended = makeQueue(isSerial: true)
         let stall = Gate()
@@ -161,10 +161,7 @@ private final class IdleSource: WorkSource {
 
 /// Computes until it is cancelled.
 private final class HeldUntilCancelled: Operations.Operation, @unchecked Sendable {
-    let started = Gate()
-
     override func main() {
-        started.open()
         while !isCancelled {}
     }
 }
