@@ -188,7 +188,7 @@ struct StallSurvey {
         } else {
             let lifecycle = operation.word.lifecycle
             let isKnown = lifecycle.contains(.ready) || lifecycle.contains(.evaluating)
-            let gates = lifecycle.contains(.gated) && !isKnown ? operation.gateObstacles() : []
+            let gates = lifecycle.contains(.gated) ? operation.gateObstacles(isReady: isKnown) : []
             if !gates.isEmpty {
                 note(gates, at: index)
             } else if lifecycle.phase == .enqueued, !isKnown {
@@ -419,8 +419,11 @@ extension OperationQueue {
 
 extension Operation {
     /// Returns the obstacles to the start of the operation besides dependencies: those of the first gate that has any.
-    fileprivate func gateObstacles() -> [GateObstacle] {
-        gates.lazy.map { $0.obstacles(of: self) }.first { !$0.isEmpty } ?? []
+    ///
+    /// - Parameter isReady: Whether the queue has not asked the gates yet. Then only the program itself can hold it back.
+    fileprivate func gateObstacles(isReady: Bool) -> [GateObstacle] {
+        if isReady { return withGate(Hold.self) { $0.obstacles(of: self) } ?? [] }
+        return gates.lazy.map { $0.obstacles(of: self) }.first { !$0.isEmpty } ?? []
     }
 
     /// Returns the queue that the operation waits in. The operation is pinned for a moment, so that it cannot leave, and

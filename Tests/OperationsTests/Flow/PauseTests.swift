@@ -154,6 +154,20 @@ private final class TwoParts: AsyncOperation, @unchecked Sendable {
         #expect(operation.operationOutcome?.description == "succeeded")
     }
 
+    @Test func `a paused operation is explained as paused, also before its queue has asked it`() async {
+        let (queue, mayEnd) = (OperationQueue(), AsyncGate())
+        queue.maxConcurrentOperationCount = 1
+        queue.addTask { await mayEnd.pass() }
+        let operation = TaskOperation {}
+        operation.pause()
+        queue.addOperation(operation)
+        #expect(queue.explain(operation).reasons == [.paused])
+        operation.resume()
+        #expect(!queue.explain(operation).reasons.contains(.paused))
+        mayEnd.open()
+        await operation.waitUntilFinished()
+    }
+
     /// Its threads are not threads of the queue, so they do not look for other work there.
     @Test func `a paused operation with its own service level releases its slot to a waiting operation`() async {
         let queue = queue()
