@@ -8,7 +8,7 @@ import OperationsDurable
 struct DurableBenchmarks {
     static let rows = [
         Row.addOneByOne, .addInBatches, .run, .processes, .chain, .graph, .wakeUp, .backlog, .steps, .effects,
-        .addFromOneTask, .transactions, .decay,
+        .addFromOneTask, .transactions, .decay, .keys,
     ]
 
     static func main() async throws {

@@ -17,7 +17,7 @@ struct Options {
 
         """
 
-    var rows = Set(1...13)
+    var rows = Set(1...14)
     var isFull = false
     var scale = 1
     var backends: [any Backend] = []
@@ -53,9 +53,9 @@ struct Options {
         var rows: Set<Int> = []
         for part in list.split(separator: ",") {
             let ends = part.split(separator: "-").map { Int($0) ?? 0 }
-            guard let first = ends.first, let last = ends.last, (1...13).contains(first), (first...13).contains(last)
+            guard let first = ends.first, let last = ends.last, (1...14).contains(first), (first...14).contains(last)
             else {
-                throw Misuse(text: "a list of rows has numbers from 1 to 13: \(list)")
+                throw Misuse(text: "a list of rows has numbers from 1 to 14: \(list)")
             }
             rows.formUnion(first...last)
         }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import OperationsDurable
 import OperationsDurablePostgres
+import Synchronization
 
 /// An operation that does nothing.
 struct Nothing: DurableOperation {
@@ -49,8 +50,27 @@ struct Effect: DurableOperation {
     }
 }
 
+/// One of three operations of a key, which counts the starts that precede a start of an earlier turn of another key.
+struct Turn: DurableOperation {
+    static let name = "turn"
+    /// The number of starts of each turn, and of those that were early.
+    static let starts = Mutex((turns: [0, 0, 0], early: 0))
+
+    var keys: Int
+    var turn: Int
+
+    func run(_ context: DurableContext) async throws {
+        Self.starts.withLock { starts in
+            starts.turns[turn] += 1
+            if turn > 0, starts.turns[turn - 1] < keys { starts.early += 1 }
+        }
+    }
+}
+
 /// All operations of the benchmark.
-let benchmarkOperations: [any DurableOperation.Type] = [Nothing.self, Stamp.self, Stepped.self, Effect.self]
+let benchmarkOperations: [any DurableOperation.Type] = [
+    Nothing.self, Stamp.self, Stepped.self, Effect.self, Turn.self,
+]
 
 /// The clock that all processes of a machine share.
 func monotonicNanoseconds() -> UInt64 {

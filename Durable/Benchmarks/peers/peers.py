@@ -92,7 +92,7 @@ def postgres_server():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=int, default=1)
-    parser.add_argument("--rows", default="1-13")
+    parser.add_argument("--rows", default="1-14")
     parser.add_argument("--environment", default=os.path.join(PACKAGE, ".build-peers"))
     parser.add_argument("peers", nargs="*", metavar="PEER")
     options = parser.parse_args()

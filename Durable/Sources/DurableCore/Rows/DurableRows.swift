@@ -102,7 +102,7 @@ public protocol DurableRows {
     /// Returns the keys whose wake instant has passed, the earliest first.
     mutating func dueKeys(limit: Int) throws -> [KeyName]
     /// Returns the earliest instant of: wakes of scheduled and signal-awaiting operations, deadlines of operations that do
-    /// not run, wakes of keys, and schedules.
+    /// not run, wakes of keys, and schedules. An instant in the future may precede the earliest deadline.
     mutating func nextWake() throws -> DurableInstant?
     /// Returns the counters of the queue that are not zero. The time grows with the number of epochs, and so of barriers.
     mutating func counters(of queue: QueueID) throws -> [Counter: Int64]

@@ -41,9 +41,11 @@ extension PostgresRows {
         if case .firstBlocked(let name, let limit) = query, let found = try firstBlocked(of: name, limit) {
             return found
         }
+        let first = try firstDeadline
         let found = try ids(sql) { parameters in
             query.write(to: &parameters, now: now)
             if sql == .due { parameters.append(floors.wake.microseconds) }
+            if sql == .expired { parameters.append(first.microseconds) }
         }
         return query.kind.isUnordered ? found.sorted() : found
     }

@@ -111,7 +111,9 @@ extension PostgresRows {
     // MARK: - Changes
 
     func save(_ saved: Changes) throws {
-        noteWakes(saved)
+        try noteWakes(saved)
+        try noteDeadlines(of: saved.inserted)
+        try noteDeadlines(of: saved.updated)
         operations.reserveCapacity(operations.count + saved.inserted.count)
         changes.inserted.reserveCapacity(changes.inserted.count + saved.inserted.count)
         changes.inputs.reserveCapacity(changes.inputs.count + saved.inserted.count)

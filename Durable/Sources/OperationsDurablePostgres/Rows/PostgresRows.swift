@@ -145,7 +145,6 @@ final class PostgresRows: DurableRows {
         fileprivate var changedNumbers: [String: Int64]
         fileprivate var kinds: KindCache
         fileprivate var edgeless: Set<OperationID>
-        fileprivate var floors: ReadyFloors
     }
 
     var memory: Memory {
@@ -154,7 +153,7 @@ final class PostgresRows: DurableRows {
                 operations: operations, changes: changes, workerRows: workerRows, wakes: wakes, keys: keys,
                 queuesByID: queuesByID, queueIDs: queueIDs, changedQueues: changedQueues,
                 counterChanges: counterChanges, numbers: numbers, changedNumbers: changedNumbers, kinds: kinds,
-                edgeless: edgeless, floors: floors)
+                edgeless: edgeless)
         }
         set {
             (operations, changes, workerRows) = (newValue.operations, newValue.changes, newValue.workerRows)
@@ -162,7 +161,8 @@ final class PostgresRows: DurableRows {
             (queueIDs, changedQueues) = (newValue.queueIDs, newValue.changedQueues)
             (counterChanges, numbers) = (newValue.counterChanges, newValue.numbers)
             (changedNumbers, kinds, edgeless) = (newValue.changedNumbers, newValue.kinds, newValue.edgeless)
-            floors = newValue.floors
+            // No part of `Memory`, because a second reference would cost a copy of all floors.
+            floors = ReadyFloors()
         }
     }
 
@@ -207,11 +207,11 @@ final class PostgresRows: DurableRows {
 
     func observedUntil() throws -> DurableInstant { DurableInstant(microseconds: try number("observed_until")) }
 
-    func setObservedUntil(_ instant: DurableInstant) { changedNumbers["observed_until"] = instant.microseconds }
+    func setObservedUntil(_ instant: DurableInstant) { setNumber("observed_until", instant.microseconds) }
 
     private func reserve(_ name: String, _ count: Int) throws -> Int64 {
         let next = try number(name)
-        changedNumbers[name] = next + Int64(count)
+        setNumber(name, next + Int64(count))
         return next
     }
 
@@ -222,6 +222,8 @@ final class PostgresRows: DurableRows {
 
     /// Returns a number that the store has after its first change; 0 before.
     func numberIfAny(_ name: String) throws -> Int64 { try storedNumber(name) ?? 0 }
+
+    func setNumber(_ name: String, _ number: Int64) { changedNumbers[name] = number }
 
     private func storedNumber(_ name: String) throws -> Int64? {
         if let changed = changedNumbers[name] { return changed }
@@ -235,7 +237,7 @@ final class PostgresRows: DurableRows {
     /// Keeps the floors of claims correct. Called before `operations` contains the change.
     func noteFloor(_ row: OperationRow) throws {
         guard floors.note(row, replacing: operations[row.id], now: now) else { return }
-        changedNumbers["early_ready"] = try numberIfAny("early_ready") + 1
+        setNumber("early_ready", try numberIfAny("early_ready") + 1)
     }
 
     // MARK: - Queues and kinds

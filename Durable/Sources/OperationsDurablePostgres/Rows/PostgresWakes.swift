@@ -4,6 +4,7 @@ import DurableCore
 /// The earliest instants of the tables of things that become due. One statement loads all of them.
 struct PostgresWakes {
     var wake: DurableInstant?
+    /// The earliest deadline, or an instant in the future that precedes it.
     var deadline: DurableInstant?
     var key: DurableInstant?
     var schedule: DurableInstant?
@@ -53,30 +54,40 @@ extension PostgresRows {
         try flushKeys()
         try flushWorkers()
         try validateFloors()
+        let first = try firstDeadline
+        let record = try run(.wakes) { parameters in
+            parameters.append(floors.wake.microseconds)
+            // The server finds no entry behind NULL, and reads none.
+            parameters.append(first > now ? nil : first.microseconds)
+        }.first
         var found = PostgresWakes()
-        if let record = try run(.wakes, { $0.append(floors.wake.microseconds) }).first {
+        if let record {
             found = PostgresWakes(
                 wake: record.optionalInstant(0), deadline: record.optionalInstant(1), key: record.optionalInstant(2),
                 schedule: record.optionalInstant(3), lease: record.optionalInstant(4),
                 hasSuspects: record.optionalInt(5) != nil)
         }
         floors.learn(wakes: [found.wake, found.key], now: now)
+        if first <= now {
+            try learn(firstDeadline: found.deadline)
+        } else if first.microseconds < .max {
+            found.deadline = first
+        }
         wakes = found
         return found
     }
 
     /// Keeps the instants correct after changes that are not in the database yet. Called before `operations` and `keys`
     /// contain the changes.
-    func noteWakes(_ saved: Changes) {
+    func noteWakes(_ saved: Changes) throws {
         guard wakes != nil else { return }
         for row in saved.inserted + saved.updated {
             let old = operations[row.id]
-            if old?.wakeAt != nil || old?.deadline != nil || row.wakeAt != nil || row.deadline != nil {
-                wakes?.isExact = false
-            }
+            if old?.wakeAt != nil || row.wakeAt != nil { wakes?.isExact = false }
+            if old?.deadline != nil, try isDue(\.deadline) { wakes?.isExact = false }
             if row.isSuspect { wakes?.hasSuspects = true }
             wakes?.include(row.wakeAt, \.wake)
-            wakes?.include(row.deadline, \.deadline)
+            wakes?.include(row.waitingDeadline, \.deadline)
         }
         for row in saved.keys {
             if let old = keys[row.name] ?? nil, old.wakeAt != nil { wakes?.isExact = false }

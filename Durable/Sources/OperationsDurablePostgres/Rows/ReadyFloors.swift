@@ -36,6 +36,8 @@ struct ReadyFloors {
     private var places: [Lane: Place] = [:]
     /// The instant before which no operation or key wakes.
     private(set) var wake = first.readyAt
+    /// Whether the process has looked at the index of deadlines.
+    var hasSeenDeadlines = false
     private var number: Int64 = 0
     private var since = DurableInstant(microseconds: 0)
 
@@ -50,7 +52,7 @@ struct ReadyFloors {
 
     func floor(of lane: Lane) -> Place { places[lane] ?? Self.first }
 
-    mutating func forget() { (places, wake) = ([:], Self.first.readyAt) }
+    mutating func forget() { (places, wake, hasSeenDeadlines) = ([:], Self.first.readyAt, false) }
 
     /// Keeps the instants of the first wakes; nil if there is none.
     mutating func learn(wakes: [DurableInstant?], now: DurableInstant) {

@@ -131,6 +131,12 @@ enum PostgresSQL: Int, CaseIterable {
             SELECT id FROM @.durable_operation WHERE state IN (1, 5) AND wake_at <= $1::bigint AND wake_at >= $3::bigint \
             ORDER BY wake_at, id LIMIT $2::bigint
             """
+        // As the question of all stores, behind the first deadline.
+        case .expired:
+            """
+            SELECT id FROM @.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5) \
+            AND deadline <= $1::bigint AND deadline >= $3::bigint ORDER BY deadline, id LIMIT $2::bigint
+            """
         case .oldestReady:
             """
             SELECT ready_at FROM @.durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
@@ -139,7 +145,8 @@ enum PostgresSQL: Int, CaseIterable {
         case .wakes:
             """
             SELECT (SELECT min(wake_at) FROM @.durable_operation WHERE state IN (1, 5) AND wake_at >= $1::bigint), \
-            (SELECT min(deadline) FROM @.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)), \
+            (SELECT min(deadline) FROM @.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5) \
+            AND deadline >= $2::bigint), \
             (SELECT min(wake_at) FROM @.durable_key WHERE wake_at IS NOT NULL AND wake_at >= $1::bigint), \
             (SELECT min(\(Self.scheduleDue)) FROM @.durable_schedule), (SELECT min(lease_end) FROM @.durable_worker), \
             (SELECT min(id) FROM @.durable_operation WHERE crashes > 0 AND state < 7)

@@ -154,6 +154,8 @@ extension PostgresSchema {
                 END IF;
             END IF;
             INSERT INTO @.durable_input(id, data) SELECT added, payload WHERE octet_length(payload) > 512;
+            UPDATE @.durable_meta AS meta SET number = known.deadline FROM @.durable_operation AS known
+                WHERE meta.name = 'first_deadline' AND known.id = added AND known.deadline < meta.number;
             IF held.state IS DISTINCT FROM new_state THEN
                 INSERT INTO @.durable_counter(queue, epoch, kind, state, count)
                     SELECT known.queue, known.epoch, known.kind, known.state, 1 FROM @.durable_operation AS known

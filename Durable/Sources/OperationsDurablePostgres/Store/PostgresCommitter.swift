@@ -182,7 +182,9 @@ final class PostgresCommitter: Sendable {
         let hasStatements = group.contains(where: \.request.isStatements)
         if hasStatements { connection.enqueue(.tables) }
         let rows = PostgresRows(connection, now: DurableInstant(microseconds: 0))
-        (rows.kinds, rows.floors) = (session.kinds, session.floors)
+        rows.kinds = session.kinds
+        // Moved, because a second reference would cost a copy of all floors.
+        swap(&rows.floors, &session.floors)
         let operations = Set(group.lazy.flatMap(\.request.operations)).sorted()
         var results = try rows.loadAhead(session.usedQueues, operations)
         if hasStatements { connection.tables = results.popLast()?.first?.optionalText(0) }

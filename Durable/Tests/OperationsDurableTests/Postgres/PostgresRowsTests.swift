@@ -111,6 +111,80 @@ import Testing
         }
     }
 
+    @Test func `operations of one batch keep their fields, identifiers and inputs, also if neighbors are alike`()
+        async throws
+    {
+        let instant = DurableInstant(microseconds: 7)
+        let changes: [(inout OperationRow) -> Void] = [
+            { _ in }, { $0.queue = QueueID(2) }, { $0.kind = KindID(2) }, { $0.epoch = 1 }, { $0.priority = .high },
+            { $0.state = .waiting }, { $0.readyAt = instant }, { $0.wakeAt = instant }, { $0.pending = 1 },
+            { $0.children = 1 }, { $0.parent = OperationID(1) }, { $0.failurePolicy = .cancel },
+            { $0.rootCause = OperationID(1) }, { $0.key = "\u{E9}" }, { $0.key = "e\u{301}" },
+            { $0.worker = WorkerID(1) }, { $0.fence = 1 }, { $0.failures = 1 }, { $0.lostLeases = 1 },
+            { $0.crashes = 1 }, { $0.death = WorkerID(1) }, { $0.retry = .constant(.seconds(1), retries: 2) },
+            { $0.timeout = 1 }, { $0.deadline = instant }, { $0.addedAt = instant }, { $0.startedAt = instant },
+            { $0.endedAt = instant }, { $0.purgeAt = instant }, { $0.isCancelRequested = true },
+            { $0.historyCount = 1 }, { $0.signal = "s" }, { $0.workOutcome = .failed }, { $0.reason = "r" },
+            { $0.context = "c" },
+        ]
+        var saved = Changes()
+        // Runs below and above the length from which a statement of their own costs less.
+        for length in [1, 7, 8, 20] {
+            for change in changes {
+                for _ in 0..<length {
+                    var row = OperationRow(
+                        id: OperationID(Int64(saved.inserted.count + 1)), queue: QueueID(1), kind: KindID(1), epoch: 0,
+                        priority: .normal, state: .ready, readyAt: Explorer.start, addedAt: Explorer.start)
+                    change(&row)
+                    saved.inserted.append(row)
+                    let size = row.id.rawValue % 5 == 0 ? PostgresRows.inlineBytes + 1 : 3
+                    saved.inputs[row.id] = Array(repeating: UInt8(row.id.rawValue % 251), count: size)
+                }
+            }
+        }
+        try await withPostgres { server, schema in
+            let connection = try server.connection(schema)
+            _ = try PostgresMigrator.migrate(connection)
+            let rows = PostgresRows(connection, now: Explorer.start)
+            try rows.save(saved)
+            try rows.flush()
+            let (ids, stored) = (saved.inserted.map(\.id), PostgresRows(connection, now: Explorer.start))
+            // Each text by its bytes: texts with other bytes may be equal.
+            let bytes = { (rows: [OperationRow]) in rows.map { $0.key.map { Array($0.utf8) } } }
+            let found = try stored.operations(ids).sorted { $0.id < $1.id }
+            #expect(found == saved.inserted && bytes(found) == bytes(saved.inserted))
+            #expect(try stored.inputs(of: ids) == saved.inputs)
+        }
+    }
+
+    @Test func `alike operations of a batch exist once if the transaction is repeated`() async throws {
+        try await withPostgres { server, schema in
+            let fault = Locked<PostgresStore.Configuration.Fault?>(nil)
+            var configuration = PostgresStore.Configuration()
+            configuration.fault = { fault.withLock { $0.take() } }
+            let store = try await PostgresStore(server.url(schema: schema), configuration: configuration)
+            let queue = DurableQueue("q", in: store)
+            // The first transaction opens the connection. An error of a new connection is not repeated.
+            try await queue.add(Sum(a: 0, b: 0))
+            fault.withLock { $0 = .lostConnection }
+            let handles = try await queue.add(contentsOf: (1...40).map { Sum(a: $0, b: 0) })
+            #expect(fault.withLock { $0 } == nil)
+            // Statements that an application undoes, before others in the same group.
+            let undone: Void? = try? await store.transaction { transaction in
+                for number in 41...60 { try queue.add(Sum(a: number, b: 0), in: transaction) }
+                throw CancellationError()
+            }
+            #expect(undone == nil)
+            try await withWorker(store, [Sum.self]) {
+                for (number, handle) in handles.enumerated() {
+                    let value = try await handle.value
+                    #expect(value == number + 1)
+                }
+            }
+            #expect(try await queue.counts() == [.succeeded: 41])
+        }
+    }
+
     @Test func `R17: a claim in a queue with a limit reads no counters of waiting barriers in PostgreSQL`() async throws
     {
         try await withPostgres { server, schema in

@@ -127,11 +127,91 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `beside an old snapshot, a claim reads no entries of ended operations`(
-        _ hasKey: Bool
-    )
-        async throws
-    {
+    @Test func `a deadline ends an operation at once in a process that has seen later deadlines only`() async throws {
+        try await withPostgres { server, schema in
+            // Floors are forgotten after a second of this clock.
+            let time = Locked<DurableInstant?>(nil)
+            var configuration = PostgresStore.Configuration()
+            configuration.clock = { server in
+                time.withLock { time in
+                    let now = time ?? server
+                    time = now
+                    return now
+                }
+            }
+            let first = try await PostgresStore(server.url(schema: schema), configuration: configuration)
+            let second = try await PostgresStore(server.url(schema: schema), configuration: configuration)
+            func add(_ deadline: Duration, to store: PostgresStore) async throws -> DurableHandle<Int> {
+                var options = DurableOptions()
+                options.deadline = deadline
+                return try await DurableQueue("q", in: store).add(Sum(a: 1, b: 1), options: options)
+            }
+            func look() async throws -> Duration? {
+                try await first.commit { machine in
+                    while try machine.wakeDue() {}
+                    return try machine.rows.nextWake().map { $0 - machine.now }
+                }
+            }
+            func advance(_ duration: Duration) { time.withLock { $0 = $0.map { $0 + duration } } }
+            #expect(try await look() == nil)
+            let late = try await add(.seconds(3_600), to: first)
+            #expect(try await look() == .seconds(3_600))
+            let early = try await add(.milliseconds(10), to: second)
+            #expect(try await look() == .milliseconds(10))
+            let sql = "SELECT durable_add('q', 'sum', '{}', deadline => interval '1 second')"
+            let text = try server.connection(schema).run(text: sql, []).text(0, 0)
+            let foreign = OperationID(try #require(Int64(text)))
+            advance(.milliseconds(11))
+            // The deadline of the function is one second after the clock of the server, which does not stand still.
+            let next = try #require(try await look())
+            #expect(next > .milliseconds(900) && next < .seconds(3_000))
+            #expect(try await early.state == .failed)
+            // A second look, at the instant that is known.
+            advance(next)
+            _ = try await look()
+            #expect(try await first.read { try $0.rows.operations([foreign]).first?.state } == .failed)
+            #expect(try await late.state == .ready)
+            advance(.seconds(3_600))
+            #expect(try await look() == nil)
+            #expect(try await late.state == .failed)
+        }
+    }
+
+    @Test func `a deadline that an older program added is seen after a second`() async throws {
+        try await withStores { store, _, _ in
+            #expect(try await store.commit { try $0.rows.nextWake() } == nil)
+            var options = DurableOptions()
+            options.deadline = .milliseconds(1)
+            let handle = try await DurableQueue("q", in: store).add(Sum(a: 1, b: 1), options: options)
+            // An older program does not lower the number.
+            _ = try await store.commit { machine in
+                let rows = try #require(machine.rows as? PostgresRows)
+                rows.setNumber("first_deadline", .max)
+            }
+            try await poll("the deadline ends the operation") {
+                try await store.commit { while try $0.wakeDue() {} }
+                return try await handle.state == .failed
+            }
+        }
+    }
+
+    /// A reason for an operation to have an entry in an index of its own.
+    enum Entry: String, CaseIterable {
+        case wake, key, deadline
+
+        var index: String { self == .key ? "durable_key_blocked" : "durable_\(rawValue)" }
+
+        var options: DurableOptions {
+            switch self {
+            case .wake: DurableOptions(delay: .milliseconds(1))
+            case .key: DurableOptions(limitKey: "k")
+            case .deadline: DurableOptions(deadline: .seconds(3_600))
+            }
+        }
+    }
+
+    @Test(arguments: Entry.allCases)
+    func `beside an old snapshot, a claim reads no entries of ended operations`(_ entry: Entry) async throws {
         try await withPostgres { server, schema in
             let store = try await PostgresStore(server.url(schema: schema))
             let queue = DurableQueue("q", in: store)
@@ -139,20 +219,18 @@ import Testing
             let snapshot = try server.connection(schema)
             try snapshot.execute("SET application_name = 'snapshot'")
             try snapshot.executeAll("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM durable_operation")
-            let options = DurableOptions(delay: hasKey ? nil : .milliseconds(1), limitKey: hasKey ? "k" : nil)
             let count = 300
-            _ = try await queue.add(contentsOf: (0..<count).map { Sum(a: $0, b: 0) }, options: options)
+            _ = try await queue.add(contentsOf: (0..<count).map { Sum(a: $0, b: 0) }, options: entry.options)
             let worker = try await register(store)
             var done = 0
             /// Runs operations until the number has ended. Returns the entries that the index returned for each of them.
             func entries(until end: Int) async throws -> Int {
-                let index = hasKey ? "durable_key_blocked" : "durable_wake"
                 func read() throws -> Int {
                     try snapshot.executeAll("SELECT pg_stat_clear_snapshot()")
                     let result = try snapshot.run(
                         text: """
                             SELECT idx_tup_read FROM pg_stat_user_indexes WHERE indexrelname = $1 AND schemaname = $2
-                            """, [.text(index), .text(schema)])
+                            """, [.text(entry.index), .text(schema)])
                     return Int(result.text(0, 0)) ?? 0
                 }
                 _ = try await store.transaction { try $0.execute("SELECT pg_stat_force_next_flush()") }
