@@ -29,8 +29,8 @@ extension MemoryRows {
             "key \(key.name) blocks without need")
         let isHeldByTime = key.blocked > 0 && key.ready + key.running < limit && key.ready < rate?.count ?? 0
         try require(!isHeldByTime || key.wakeAt.map { $0 > now } == true, "key \(key.name) has no wake instant")
-        let ready = operations(operations(.lastReady(key.name, limit: 1))).first
-        let blocked = operations(operations(.firstBlocked(key.name, limit: 1))).first
+        let ready = operations(lastReady(of: [KeyShare(key.name, count: 1)])).first
+        let blocked = operations(firstBlocked(of: [KeyShare(key.name, count: 1)])).first
         if let ready, let blocked {
             try require(ready.precedes(blocked), "operation \(blocked.id) is blocked behind operation \(ready.id)")
         }

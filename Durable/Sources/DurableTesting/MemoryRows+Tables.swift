@@ -40,7 +40,7 @@ extension MemoryRows {
         counters(of: queue).reduce(0) { $1.key.state == .running ? $0 + $1.value : $0 }
     }
 
-    package func key(_ name: KeyName) -> KeyRow? { tables.keys[name] }
+    package func keys(_ names: [KeyName]) -> [KeyRow] { names.compactMap { tables.keys[$0] } }
 
     package func keys(of queue: QueueID) -> [KeyRow] {
         tables.keys.values.filter { $0.name.queue == queue }.sorted { $0.name < $1.name }

@@ -63,8 +63,6 @@ package final class MemoryRows: DurableRows {
         case .due(let limit): due(limit: limit)
         case .expired(let limit): expired(limit: limit)
         case .purgeable(let limit): purgeable(limit: limit)
-        case .firstBlocked(let key, let limit): firstBlocked(of: key, limit: limit)
-        case .lastReady(let key, let limit): lastReady(of: key, limit: limit)
         case .running(let worker): running(of: worker)
         case .cancelRequests(let worker): cancelRequests(of: worker)
         case .suspects: suspects()
@@ -143,12 +141,16 @@ package final class MemoryRows: DurableRows {
         return Array(rows.sorted { ($0.deadline ?? now, $0.id) < ($1.deadline ?? now, $1.id) }.prefix(limit).map(\.id))
     }
 
-    private func firstBlocked(of key: KeyName, limit: Int) -> [OperationID] {
-        inOrder(inState(.blocked).filter { $0.keyName == key }).prefix(limit).map(\.id)
+    package func firstBlocked(of shares: [KeyShare]) -> [OperationID] {
+        shares.flatMap { share in
+            inOrder(inState(.blocked).filter { $0.keyName == share.name }).prefix(Int(share.count)).map(\.id)
+        }
     }
 
-    private func lastReady(of key: KeyName, limit: Int) -> [OperationID] {
-        inOrder(inState(.ready).filter { $0.keyName == key }).reversed().prefix(limit).map(\.id)
+    package func lastReady(of shares: [KeyShare]) -> [OperationID] {
+        shares.flatMap { share in
+            inOrder(inState(.ready).filter { $0.keyName == share.name }).suffix(Int(share.count)).map(\.id)
+        }
     }
 
     private func inOrder(_ rows: [OperationRow]) -> [OperationRow] { rows.sorted { $0.precedes($1) } }

@@ -33,6 +33,11 @@ extension DurableMachine {
         }
         let new = order.filter { holders[$0] == nil }
         work.reserve(new.count)
+        try load(
+            keys: new.compactMap { index in
+                let (queue, key) = (try rows.existingQueue(named: batch[index].queue), batch[index].key)
+                return key.flatMap { key in queue.map { KeyName(queue: $0.id, key: key) } }
+            })
         for index in new {
             try insert(batch[index], id: ids[index], kind: kinds[index], ids: ids, parent: parent)
             if batch[index].isChild { parent?.children += 1 }

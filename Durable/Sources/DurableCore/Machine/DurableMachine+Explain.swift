@@ -52,7 +52,7 @@ extension DurableMachine {
     /// Returns the limit and the rate of the key, if they prevent that a blocked operation becomes ready.
     private mutating func keyObstacles(of row: OperationRow) throws -> [DurableExplanation.Reason] {
         guard let name = row.keyName else { return [] }
-        let key = try rows.key(name) ?? KeyRow(name: name)
+        let key = try rows.keys([name]).first ?? KeyRow(name: name)
         let queue = try rows.queue(row.queue)
         var reasons: [DurableExplanation.Reason] = []
         if let limit = key.limit ?? queue.limitPerKey, key.ready + key.running >= limit {

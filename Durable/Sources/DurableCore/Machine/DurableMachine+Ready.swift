@@ -35,21 +35,30 @@ extension DurableMachine {
         return room
     }
 
-    /// Admits the first operations of a key up to the limit and the rate of the key.
+    /// Admits the first operations of keys up to the limits and the rates of the keys.
     ///
     /// Afterward, ready and running operations together are within the limit unless running operations alone exceed it.
     /// Ready operations are within the allowance of the rate. Each ready operation precedes each blocked operation.
-    mutating func balance(_ name: KeyName) throws {
-        let key = try key(name)
-        let room = try room(in: key)
-        if key.blocked > 0, room > 0 {
-            try setState(.ready, of: rows.operations(.firstBlocked(name, limit: Int(min(room, key.blocked, 1_000)))))
-        } else if key.ready > 0, room < 0 {
-            try setState(.blocked, of: rows.operations(.lastReady(name, limit: Int(min(key.ready, -room, 1_000)))))
-        } else if key.blocked > 0, key.ready > 0 {
-            try exchange(name)
+    ///
+    /// The number of statements does not depend on the number of keys: a new limit of a queue may concern all keys at once.
+    mutating func balance(_ names: [KeyName]) throws {
+        try load(keys: names)
+        var (admitted, returned, full): ([KeyShare], [KeyShare], [KeyShare]) = ([], [], [])
+        for name in names {
+            let key = try key(name)
+            let room = try room(in: key)
+            if key.blocked > 0, room > 0 {
+                admitted.append(KeyShare(name, count: min(room, key.blocked, 1_000)))
+            } else if key.ready > 0, room < 0 {
+                returned.append(KeyShare(name, count: min(key.ready, -room, 1_000)))
+            } else if key.blocked > 0, key.ready > 0 {
+                full.append(KeyShare(name, count: 1))
+            }
         }
-        try setWake(of: name)
+        if !admitted.isEmpty { try setState(.ready, of: rows.firstBlocked(of: admitted)) }
+        if !returned.isEmpty { try setState(.blocked, of: rows.lastReady(of: returned)) }
+        if !full.isEmpty { try exchange(full) }
+        for name in names { try setWake(of: name) }
     }
 
     /// Keeps the instant at which the rate of a key admits the next blocked operation. Forgets a full allowance.
@@ -87,16 +96,17 @@ extension DurableMachine {
         }
     }
 
-    /// Exchanges the last ready operation with the first blocked operation if the blocked operation precedes it.
-    private mutating func exchange(_ name: KeyName) throws {
-        guard let first = try rows.operations(.firstBlocked(name, limit: 1)).first,
-            let last = try rows.operations(.lastReady(name, limit: 1)).first
-        else { return }
-        var (blocked, ready) = (try operation(first), try operation(last))
-        guard blocked.precedes(ready) else { return }
-        (blocked.state, ready.state) = (.ready, .blocked)
-        try put(ready)
-        try put(blocked)
+    /// Exchanges the last ready operation of a key with the first blocked operation if the blocked operation precedes it.
+    private mutating func exchange(_ shares: [KeyShare]) throws {
+        let blocked = try existingOperations(rows.firstBlocked(of: shares))
+        let last = try existingOperations(rows.lastReady(of: shares)).map { ($0.keyName, $0) }
+        let ready = Dictionary(last) { $1 }
+        for var first in blocked {
+            guard var last = ready[first.keyName], first.precedes(last) else { continue }
+            (first.state, last.state) = (.ready, .blocked)
+            try put(last)
+            try put(first)
+        }
     }
 
     /// Makes the first epoch with unfinished operations the current epoch.

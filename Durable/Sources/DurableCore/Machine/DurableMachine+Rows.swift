@@ -3,7 +3,18 @@ extension DurableMachine {
     mutating func load(_ ids: some Sequence<OperationID>) throws {
         let missing = Set(ids).filter { work.operations[$0] == nil }
         guard !missing.isEmpty else { return }
-        for row in try rows.operations(missing.sorted()) { work.operations[row.id] = row }
+        let found = try rows.operations(missing.sorted())
+        for row in found { work.operations[row.id] = row }
+        // A change of the operations changes the counts of their keys.
+        try load(keys: found.lazy.compactMap(\.keyName))
+    }
+
+    /// Loads the keys that are not loaded yet, with one query.
+    mutating func load(keys names: some Sequence<KeyName>) throws {
+        let missing = Set(names.filter { work.keys[$0] == nil })
+        guard !missing.isEmpty else { return }
+        for name in missing { work.keys[name] = KeyRow(name: name) }
+        for row in try rows.keys(missing.sorted()) { work.keys[row.name] = row }
     }
 
     /// Returns an operation, or throws `unknownOperation`.
@@ -41,10 +52,8 @@ extension DurableMachine {
     }
 
     mutating func key(_ name: KeyName) throws -> KeyRow {
-        if let known = work.keys[name] { return known }
-        let row = try rows.key(name) ?? KeyRow(name: name)
-        work.keys[name] = row
-        return row
+        try load(keys: CollectionOfOne(name))
+        return work.keys[name] ?? KeyRow(name: name)
     }
 
     mutating func put(_ row: KeyRow) {

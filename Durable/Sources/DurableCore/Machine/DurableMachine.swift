@@ -44,7 +44,7 @@ public struct DurableMachine {
             for (queue, epoch) in touched.sorted(by: { $0.key < $1.key }) {
                 try openNextEpoch(of: queue, changed: epoch)
             }
-            for key in unbalanced.sorted() { try balance(key) }
+            if !unbalanced.isEmpty { try balance(unbalanced.sorted()) }
         } while work.isChanged
     }
 

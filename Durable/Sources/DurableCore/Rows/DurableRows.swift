@@ -49,6 +49,14 @@ public struct ReadyEntry: Sendable, Hashable, Comparable {
     }
 }
 
+/// The largest number of operations of one key.
+public struct KeyShare: Sendable, Hashable {
+    package var name: KeyName
+    package var count: Int64
+
+    package init(_ name: KeyName, count: Int64) { (self.name, self.count) = (name, count) }
+}
+
 /// The number of dependencies of one operation that have ended.
 public struct PendingCount: Sendable, Hashable {
     package var operation: OperationID
@@ -99,6 +107,10 @@ public protocol DurableRows {
     /// Returns the earliest instant at which a ready operation of the lane and the priority became ready.
     mutating func oldestReady(queue: QueueID, epoch: Int64, kind: KindID, priority: DurablePriority) throws
         -> DurableInstant?
+    /// Returns the first blocked operations of each key by the order of starts, in any order.
+    mutating func firstBlocked(of shares: [KeyShare]) throws -> [OperationID]
+    /// Returns the last ready operations of each key by the order of starts, in any order.
+    mutating func lastReady(of shares: [KeyShare]) throws -> [OperationID]
     /// Returns the keys whose wake instant has passed, the earliest first.
     mutating func dueKeys(limit: Int) throws -> [KeyName]
     /// Returns the earliest instant of: wakes of scheduled and signal-awaiting operations, deadlines of operations that do
@@ -112,7 +124,8 @@ public protocol DurableRows {
     mutating func firstEpoch(of queue: QueueID, from epoch: Int64) throws -> Int64?
     /// Returns the number of running operations of the queue. The time does not depend on the number of epochs.
     mutating func runningCount(of queue: QueueID) throws -> Int64
-    mutating func key(_ name: KeyName) throws -> KeyRow?
+    /// Returns the keys that have rows, in any order.
+    mutating func keys(_ names: [KeyName]) throws -> [KeyRow]
     mutating func keys(of queue: QueueID) throws -> [KeyRow]
     mutating func unique(kind: KindID, key: String) throws -> UniqueRow?
     /// Returns the ends of the periods for which unique keys of the operations hold; the last one of each operation.

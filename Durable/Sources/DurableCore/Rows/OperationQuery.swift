@@ -8,10 +8,6 @@ public enum OperationQuery: Sendable, Hashable {
     case expired(limit: Int)
     /// The ended operations whose retention period has passed.
     case purgeable(limit: Int)
-    /// The first blocked operations of the key, in the order of starts.
-    case firstBlocked(KeyName, limit: Int)
-    /// The last ready operations of the key, the last first.
-    case lastReady(KeyName, limit: Int)
     /// The running operations whose lease the worker holds.
     case running(WorkerID)
     /// The running operations of the worker with a request for cancellation.
@@ -21,7 +17,7 @@ public enum OperationQuery: Sendable, Hashable {
 
     /// The name of a question, which its statement has in each store.
     package enum Kind: String, Sendable, CaseIterable {
-        case waiting, due, expired, purgeable, firstBlocked, lastReady, running, cancelRequests, suspects
+        case waiting, due, expired, purgeable, running, cancelRequests, suspects
 
         /// The condition and the order. Constants name states, as in the statements of the stores.
         private var condition: String {
@@ -33,12 +29,6 @@ public enum OperationQuery: Sendable, Hashable {
                 deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5) AND deadline <= $1 ORDER BY deadline, id LIMIT $2
                 """
             case .purgeable: "purge_at IS NOT NULL AND purge_at <= $1 ORDER BY purge_at, id LIMIT $2"
-            case .firstBlocked:
-                "queue = $1 AND key = $2 AND state = 2 ORDER BY epoch, priority DESC, ready_at, id LIMIT $3"
-            case .lastReady:
-                """
-                queue = $1 AND key = $2 AND state = 3 ORDER BY epoch DESC, priority, ready_at DESC, id DESC LIMIT $3
-                """
             case .running: "worker = $1 AND state = 4"
             case .cancelRequests: "worker = $1 AND is_cancel_requested = 1 AND state = 4"
             case .suspects: "crashes > 0 AND state < 7"
@@ -62,8 +52,6 @@ public enum OperationQuery: Sendable, Hashable {
         case .due: .due
         case .expired: .expired
         case .purgeable: .purgeable
-        case .firstBlocked: .firstBlocked
-        case .lastReady: .lastReady
         case .running: .running
         case .cancelRequests: .cancelRequests
         case .suspects: .suspects
@@ -79,10 +67,6 @@ public enum OperationQuery: Sendable, Hashable {
             parameters.write(epochs.upperBound)
         case .due(let limit), .expired(let limit), .purgeable(let limit):
             parameters.write(now.microseconds)
-            parameters.write(Int64(limit))
-        case .firstBlocked(let key, let limit), .lastReady(let key, let limit):
-            parameters.write(key.queue.rawValue)
-            parameters.write(key.key)
             parameters.write(Int64(limit))
         case .running(let worker), .cancelRequests(let worker): parameters.write(worker.rawValue)
         case .suspects: break

@@ -84,6 +84,16 @@ enum SQL: Int, CaseIterable {
             SELECT ready_at FROM main.durable_operation WHERE queue = ?1 AND epoch = ?2 AND kind = ?3 AND state = 3 \
             AND priority = ?4 ORDER BY ready_at LIMIT 1
             """
+        case .firstBlocked:
+            """
+            SELECT id FROM main.durable_operation WHERE queue = ?1 AND key = ?2 AND state = 2 \
+            ORDER BY epoch, priority DESC, ready_at, id LIMIT ?3
+            """
+        case .lastReady:
+            """
+            SELECT id FROM main.durable_operation WHERE queue = ?1 AND key = ?2 AND state = 3 \
+            ORDER BY epoch DESC, priority, ready_at DESC, id DESC LIMIT ?3
+            """
         case .nextWake: "SELECT min(wake_at) FROM main.durable_operation WHERE state IN (1, 5)"
         case .nextDeadline:
             "SELECT min(deadline) FROM main.durable_operation WHERE deadline IS NOT NULL AND state IN (0, 1, 2, 3, 5)"

@@ -120,6 +120,19 @@ extension SQLiteRows {
         return oldest
     }
 
+    func firstBlocked(of shares: [KeyShare]) throws -> [OperationID] { try ids(.firstBlocked, of: shares) }
+
+    func lastReady(of shares: [KeyShare]) throws -> [OperationID] { try ids(.lastReady, of: shares) }
+
+    private func ids(_ sql: SQL, of shares: [KeyShare]) throws -> [OperationID] {
+        try shares.flatMap { share in
+            try ids(sql) { query in
+                query.bind(share.name)
+                query.bind(3, share.count)
+            }
+        }
+    }
+
     func nextWake() throws -> DurableInstant? {
         var instants: [DurableInstant] = []
         for sql in [SQL.nextWake, .nextDeadline, .nextKey, .nextSchedule] {

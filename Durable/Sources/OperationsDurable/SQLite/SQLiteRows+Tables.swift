@@ -1,15 +1,10 @@
 import DurableCore
 
 extension SQLiteRows {
-    func key(_ name: KeyName) throws -> KeyRow? {
-        var row: KeyRow?
-        try run(.key) { query in
-            query.bind(1, name.queue.rawValue)
-            query.bind(2, name.key)
-        } row: {
-            row = KeyRow($0)
-        }
-        return row
+    func keys(_ names: [KeyName]) throws -> [KeyRow] {
+        var rows: [KeyRow] = []
+        for name in names { try run(.key, { $0.bind(name) }, row: { rows.append(KeyRow($0)) }) }
+        return rows
     }
 
     func keys(of queue: QueueID) throws -> [KeyRow] {
@@ -167,14 +162,19 @@ extension SQLiteRows {
 
     private func save(_ row: KeyRow) throws {
         if row.isEmpty {
-            try run(.removeKey) { query in
-                query.bind(1, row.name.queue.rawValue)
-                query.bind(2, row.name.key)
-            }
+            try run(.removeKey) { $0.bind(row.name) }
         } else {
             try run(.saveKey) { $0.bind(row) }
         }
     }
 
     func update(_ row: QueueRow) throws { try run(.updateQueue) { $0.bind(row) } }
+}
+
+extension SQLiteQuery {
+    /// Binds the first two parameters.
+    func bind(_ name: KeyName) {
+        bind(1, name.queue.rawValue)
+        bind(2, name.key)
+    }
 }

@@ -38,9 +38,6 @@ extension PostgresRows {
     func operations(_ query: OperationQuery) throws -> [OperationID] {
         guard let sql = PostgresSQL.queries[query.kind], try mayAnswer(query.kind) else { return [] }
         try flushOperations()
-        if case .firstBlocked(let name, let limit) = query, let found = try firstBlocked(of: name, limit) {
-            return found
-        }
         let first = try firstDeadline
         let found = try ids(sql) { parameters in
             query.write(to: &parameters, now: now)
@@ -130,39 +127,62 @@ extension PostgresRows {
         }
     }
 
-    /// Returns the first blocked operations of a key in the current epoch; nil if others may precede them.
-    private func firstBlocked(of name: KeyName, _ limit: Int) throws -> [OperationID]? {
+    func firstBlocked(of shares: [KeyShare]) throws -> [OperationID] {
+        try flushOperations()
         try validateFloors()
-        let epoch = try queue(name.queue).currentEpoch
-        let lanes = DurablePriority.allCases.map {
-            ReadyFloors.Lane(queue: name.queue, epoch: epoch, key: ExactName(name.key), priority: $0)
+        let lanes = try shares.map { share in
+            let epoch = try queue(share.name.queue).currentEpoch
+            return DurablePriority.allCases.map {
+                ReadyFloors.Lane(
+                    queue: share.name.queue, epoch: epoch, key: ExactName(share.name.key), priority: $0)
+            }
         }
-        let found = try first(of: lanes, limit)
-        if found.count < limit, try found.count < key(name)?.blocked ?? 0 {
-            floors.forget()
-            return nil
+        let entries = try run(.blocked) { parameters in
+            parameters.append(shares)
+            parameters.append(PostgresArray(lanes.lazy.map { $0[0].epoch }))
+            for index in DurablePriority.allCases.indices {
+                let places = lanes.map { floors.floor(of: $0[index]) }
+                parameters.append(PostgresArray(places.lazy.map(\.readyAt.microseconds)))
+                parameters.append(PostgresArray(places.lazy.map(\.id.rawValue)))
+            }
+        }.map { (share: Int($0.int(0)) - 1, entry: Self.entry($0, from: 1)) }
+        let found = Dictionary(grouping: entries, by: \.share).mapValues { $0.map(\.entry).sorted() }
+        // Others may precede the operations of a key if there are too few.
+        let early = shares.indices.filter { Int64(found[$0]?.count ?? 0) < shares[$0].count }
+        if !early.isEmpty { floors.forget() }
+        var ids = early.isEmpty ? [] : try ids(.firstBlocked) { $0.append(early.map { shares[$0] }) }
+        for (index, entries) in found where Int64(entries.count) == shares[index].count {
+            if early.isEmpty { learn(entries, of: lanes[index]) }
+            ids += entries.map(\.id)
         }
-        learn(found, of: lanes)
-        return found.map(\.id)
+        return ids
+    }
+
+    func lastReady(of shares: [KeyShare]) throws -> [OperationID] {
+        try flushOperations()
+        return try ids(.lastReady) { $0.append(shares) }
     }
 
     /// Returns the first operations at and behind the floors of the lanes, which differ in priority only.
     private func first(of lanes: [ReadyFloors.Lane], _ limit: Int) throws -> [ReadyEntry] {
-        guard let lane = lanes.first else { return [] }
-        return try run(lane.key == nil ? .ready : .blocked) { parameters in
+        guard let lane = lanes.first, let kind = lane.kind else { return [] }
+        return try run(.ready) { parameters in
             parameters.append(lane.queue.rawValue)
             parameters.append(lane.epoch)
-            if let key = lane.key { parameters.append(key.text) } else { parameters.append(lane.kind?.rawValue) }
+            parameters.append(kind.rawValue)
             parameters.append(Int64(limit))
             for lane in lanes {
                 let floor = floors.floor(of: lane)
                 parameters.append(floor.readyAt.microseconds)
                 parameters.append(floor.id.rawValue)
             }
-        }.map {
-            ReadyEntry(
-                priority: $0.int(0), readyAt: DurableInstant(microseconds: $0.int(1)), id: OperationID($0.int(2)))
-        }.sorted()
+        }.map { Self.entry($0, from: 0) }.sorted()
+    }
+
+    private static func entry(_ record: PostgresRecord, from column: Int) -> ReadyEntry {
+        ReadyEntry(
+            priority: record.int(column), readyAt: DurableInstant(microseconds: record.int(column + 1)),
+            id: OperationID(record.int(column + 2)))
     }
 
     func oldestReady(queue: QueueID, epoch: Int64, kind: KindID, priority: DurablePriority) throws -> DurableInstant? {
@@ -192,6 +212,12 @@ extension PostgresRows {
 
 extension PostgresParameters {
     mutating func append(_ ids: [OperationID]) { append(PostgresArray(ids.lazy.map(\.rawValue))) }
+
+    mutating func append(_ shares: [KeyShare]) {
+        append(PostgresArray(shares.lazy.map(\.name.queue.rawValue)))
+        append(PostgresArray(.text, shares.lazy.map(\.name.key)) { $0.append($1) })
+        append(PostgresArray(shares.lazy.map(\.count)))
+    }
 
     mutating func append(_ now: DurableInstant, _ limit: Int) {
         append(now.microseconds)

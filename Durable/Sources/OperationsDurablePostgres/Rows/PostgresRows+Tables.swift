@@ -2,14 +2,17 @@
 import DurableCore
 
 extension PostgresRows {
-    func key(_ name: KeyName) throws -> KeyRow? {
-        if let known = keys[name] { return known }
-        let row = try run(.key) { parameters in
-            parameters.append(name.queue.rawValue)
-            parameters.append(name.key)
-        }.first.map { KeyRow($0) }
-        keys[name] = .some(row)
-        return row
+    func keys(_ names: [KeyName]) throws -> [KeyRow] {
+        let missing = names.filter { keys[$0] == nil }
+        if !missing.isEmpty {
+            for name in missing { keys[name] = .some(nil) }
+            let found = try run(.keysByName) { parameters in
+                parameters.append(PostgresArray(missing.lazy.map(\.queue.rawValue)))
+                parameters.append(PostgresArray(.text, missing.lazy.map(\.key)) { $0.append($1) })
+            }
+            for row in found.map({ KeyRow($0) }) { keys[row.name] = row }
+        }
+        return names.compactMap { keys[$0] ?? nil }
     }
 
     func keys(of queue: QueueID) throws -> [KeyRow] {

@@ -44,7 +44,7 @@ extension PostgresRows {
         case .due: try isDue(\.wake)
         case .expired: try isDue(\.deadline)
         case .suspects: try loadedWakes().hasSuspects
-        case .waiting, .purgeable, .firstBlocked, .lastReady, .running, .cancelRequests: true
+        case .waiting, .purgeable, .running, .cancelRequests: true
         }
     }
 

@@ -37,7 +37,11 @@ extension PostgresSQL {
             WHERE durable_counter.queue = old.queue AND durable_counter.epoch = old.epoch \
             AND durable_counter.kind = old.kind AND durable_counter.state = old.state AND count = 0
             """
-        case .key: "SELECT \(KeyRow.table.list) FROM @.durable_key WHERE queue = $1::bigint AND key = $2::text"
+        case .keysByName:
+            """
+            SELECT \(KeyRow.table.list) FROM unnest($1::bigint[], $2::text[]) AS wanted(of_queue, name) \
+            JOIN @.durable_key ON queue = of_queue AND key = name
+            """
         case .keys: "SELECT \(KeyRow.table.list) FROM @.durable_key WHERE queue = $1::bigint ORDER BY key"
         case .dueKeys:
             """

@@ -17,7 +17,7 @@ enum PostgresSQL: Int, CaseIterable {
     case insertQueue, queueByName, queueByID, queuesByID, queues, updateQueues
     case insertKind, kindByName, kindByID
     case counters, epochCounters, firstEpoch, runningCount, addCounters, removeCounters
-    case key, keys, saveKeys, removeKeys, dueKeys
+    case keysByName, keys, saveKeys, removeKeys, dueKeys
     case unique, uniquePeriods, saveUniques
     case history, insertHistory
     case signal, lastSignal, insertSignals, removeSignal
@@ -52,17 +52,41 @@ enum PostgresSQL: Int, CaseIterable {
 
     /// Returns the statement on the first operations of lanes, which differ in priority only.
     ///
-    /// The server executes the parts in their order, and none after the limit. The highest priority is the last parameter.
-    private static func lanes(_ condition: String) -> String {
+    /// The server executes the parts in their order, and none after the limit.
+    ///
+    /// - Parameters:
+    ///   - limit: The largest number of operations.
+    ///   - floor: Returns the floor of a lane: its instant and its identifier.
+    private static func lanes(
+        _ condition: String, limit: String, floor: (_ lane: Int) -> (instant: String, id: String)
+    ) -> String {
         DurablePriority.allCases.enumerated().reversed().map { index, priority in
-            """
-            (SELECT priority, ready_at, id FROM @.durable_operation WHERE queue = $1::bigint AND epoch = $2::bigint \
-            AND \(condition) AND priority = \(priority.rawValue) \
-            AND (ready_at, id) >= ($\(2 * index + 5)::bigint, $\(2 * index + 6)::bigint) \
-            ORDER BY ready_at, id LIMIT $4::bigint)
-            """
-        }.joined(separator: " UNION ALL ") + " LIMIT $4::bigint"
+            let floor = floor(index)
+            return """
+                (SELECT priority, ready_at, id FROM @.durable_operation WHERE \(condition) \
+                AND priority = \(priority.rawValue) AND (ready_at, id) >= (\(floor.instant), \(floor.id)) \
+                ORDER BY ready_at, id LIMIT \(limit))
+                """
+        }.joined(separator: " UNION ALL ") + " LIMIT \(limit)"
     }
+
+    /// Returns the statement on operations of each key.
+    ///
+    /// - Parameters:
+    ///   - more: Further columns of the shares.
+    ///   - columns: The columns of the result.
+    ///   - part: The statement on one share.
+    private static func shares(_ more: [String] = [], columns: String, _ part: String) -> String {
+        let types = ["bigint", "text", "bigint"] + more.map { _ in "bigint" }
+        let arrays = types.enumerated().map { "$\($0 + 1)::\($1)[]" }.joined(separator: ", ")
+        return """
+            SELECT \(columns) FROM unnest(\(arrays)) WITH ORDINALITY \
+            AS share(\((["of_queue", "name", "most"] + more + ["position"]).joined(separator: ", "))), \
+            LATERAL (\(part)) AS found
+            """
+    }
+
+    private static let floors = DurablePriority.allCases.indices.flatMap { ["instant_\($0)", "id_\($0)"] }
 
     private static let operationScalars =
         OperationRow.table.columns.enumerated().dropFirst().map { "$\($0 + 1)::\($1.kind)" }.joined(separator: ", ")
@@ -123,8 +147,31 @@ enum PostgresSQL: Int, CaseIterable {
             """
             SELECT id FROM @.durable_operation WHERE parent IS NOT NULL AND parent = ANY($1::bigint[]) AND state < 7
             """
-        case .ready: Self.lanes("kind = $3::bigint AND state = 3")
-        case .blocked: Self.lanes("key = $3::text AND key IS NOT NULL AND state = 2")
+        case .ready:
+            Self.lanes(
+                "queue = $1::bigint AND epoch = $2::bigint AND kind = $3::bigint AND state = 3", limit: "$4::bigint"
+            ) { ("$\(2 * $0 + 5)::bigint", "$\(2 * $0 + 6)::bigint") }
+        case .blocked:
+            Self.shares(
+                ["of_epoch"] + Self.floors, columns: "position, found.priority, found.ready_at, found.id",
+                Self.lanes(
+                    "queue = of_queue AND key = name AND epoch = of_epoch AND key IS NOT NULL AND state = 2",
+                    limit: "most"
+                ) { ("instant_\($0)", "id_\($0)") })
+        case .firstBlocked:
+            Self.shares(
+                columns: "found.id",
+                """
+                SELECT id FROM @.durable_operation WHERE queue = of_queue AND key = name AND key IS NOT NULL AND state = 2 \
+                ORDER BY epoch, priority DESC, ready_at, id LIMIT most
+                """)
+        case .lastReady:
+            Self.shares(
+                columns: "found.id",
+                """
+                SELECT id FROM @.durable_operation WHERE queue = of_queue AND key = name AND key IS NOT NULL AND state = 3 \
+                ORDER BY epoch DESC, priority, ready_at DESC, id DESC LIMIT most
+                """)
         // As the question of all stores, behind the floor of wakes.
         case .due:
             """
