@@ -23,6 +23,10 @@ extension Row {
                 _ = try await queue.store.add(graph)
             }
         }
+        let changing = try await ContinuousClock().measure {
+            try await queue.setLimitPerKey(2)
+            try await queue.setLimitPerKey(1)
+        }
         var times: [Duration] = []
         let start = ContinuousClock.now
         _ = try await queue.measureWithWorker(limit: 16) {
@@ -37,6 +41,7 @@ extension Row {
         let early = Turn.starts.withLock { $0.early }
         return [
             Measurement("add", count: count, value: Double(turns.count) / (adding / .seconds(1)), unit: "/s"),
+            Measurement("a new limit of all keys", count: count, value: changing / .seconds(2), unit: "s"),
             Measurement("run, first tenth", count: count, value: first, unit: "/s"),
             Measurement(
                 "run, last tenth", count: count, value: last, unit: "/s", score: last / first, "of the first",

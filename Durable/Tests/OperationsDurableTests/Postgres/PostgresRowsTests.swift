@@ -116,7 +116,7 @@ import Testing
     {
         let instant = DurableInstant(microseconds: 7)
         let changes: [(inout OperationRow) -> Void] = [
-            { _ in }, { $0.queue = QueueID(2) }, { $0.kind = KindID(2) }, { $0.epoch = 1 }, { $0.priority = .high },
+            { $0.queue = QueueID(2) }, { $0.kind = KindID(2) }, { $0.epoch = 1 }, { $0.priority = .high },
             { $0.state = .waiting }, { $0.readyAt = instant }, { $0.wakeAt = instant }, { $0.pending = 1 },
             { $0.children = 1 }, { $0.parent = OperationID(1) }, { $0.failurePolicy = .cancel },
             { $0.rootCause = OperationID(1) }, { $0.key = "\u{E9}" }, { $0.key = "e\u{301}" },
@@ -131,11 +131,12 @@ import Testing
         // Runs below and above the length from which a statement of their own costs less.
         for length in [1, 7, 8, 20] {
             for change in changes {
-                for _ in 0..<length {
+                for index in 0..<2 * length {
                     var row = OperationRow(
                         id: OperationID(Int64(saved.inserted.count + 1)), queue: QueueID(1), kind: KindID(1), epoch: 0,
                         priority: .normal, state: .ready, readyAt: Explorer.start, addedAt: Explorer.start)
-                    change(&row)
+                    // The neighbors of each run differ from it in one field only.
+                    if index >= length { change(&row) }
                     saved.inserted.append(row)
                     let size = row.id.rawValue % 5 == 0 ? PostgresRows.inlineBytes + 1 : 3
                     saved.inputs[row.id] = Array(repeating: UInt8(row.id.rawValue % 251), count: size)
