@@ -73,9 +73,10 @@ extension PostgresRows {
     }
 
     func expiredWorkers() throws -> [WorkerID] {
-        guard try isDue(\.lease) else { return [] }
-        try flushWorkers()
-        return try run(.expiredWorkers) { $0.append(now.microseconds) }.map { WorkerID($0.int(0)) }
+        let seen = try isDue(\.lease) ? workers().filter { $0.leaseEnd < now } : []
+        let due = expiredLeases.look(at: seen, now: now)
+        guard !due.isEmpty else { return [] }
+        return try run(.expiredWorkers) { $0.append(now.microseconds) }.map { WorkerID($0.int(0)) }.filter(due.contains)
     }
 
     func schedule(named name: String) throws -> ScheduleRow? {

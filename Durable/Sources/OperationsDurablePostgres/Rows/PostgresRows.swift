@@ -30,6 +30,8 @@ final class PostgresRows: DurableRows {
 
     /// The places at which claims begin.
     var floors = ReadyFloors()
+    /// The leases that were expired at the last look.
+    var expiredLeases = ExpiredLeases(patience: .zero)
     /// Operations of which the transaction knows that no operation depends on them.
     var edgeless: Set<OperationID> = []
 

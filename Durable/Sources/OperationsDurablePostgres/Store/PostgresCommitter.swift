@@ -182,7 +182,7 @@ final class PostgresCommitter: Sendable {
         let hasStatements = group.contains(where: \.request.isStatements)
         if hasStatements { connection.enqueue(.tables) }
         let rows = PostgresRows(connection, now: DurableInstant(microseconds: 0))
-        rows.kinds = session.kinds
+        (rows.kinds, rows.expiredLeases) = (session.kinds, session.expiredLeases)
         // Moved, because a second reference would cost a copy of all floors.
         swap(&rows.floors, &session.floors)
         let operations = Set(group.lazy.flatMap(\.request.operations)).sorted()
@@ -230,7 +230,7 @@ final class PostgresCommitter: Sendable {
             parameters.append(notice.text)
             connection.enqueue(.notify, parameters)
         }
-        (session.kinds, session.floors) = (rows.kinds, rows.floors)
+        (session.kinds, session.floors, session.expiredLeases) = (rows.kinds, rows.floors, rows.expiredLeases)
         outcome.needsFlush = !rows.hasChanges && lock.int(2) == 0
         return outcome
     }

@@ -20,6 +20,8 @@ final class PostgresSession: @unchecked Sendable {
     var kindTable: Int64 = 0
     /// The places at which the next claims begin.
     var floors = ReadyFloors()
+    /// The leases that were expired at the last look.
+    var expiredLeases: ExpiredLeases
     /// The queues that the last transaction used.
     var usedQueues: [QueueID] = []
     /// The number of next transactions that release the lock of the writers early.
@@ -31,6 +33,7 @@ final class PostgresSession: @unchecked Sendable {
         timeouts: Timeouts = []
     ) {
         (self.address, timeout, self.home, self.timeouts) = (address, configuration.connectTimeout, home, timeouts)
+        expiredLeases = ExpiredLeases(patience: configuration.leasePatience)
         replyLimit = configuration.lockTimeout + configuration.replyTimeout
     }
 

@@ -39,6 +39,8 @@ public final class PostgresStore: DurableStore {
         public var createsSchema = true
         /// Converts the server's instant to the instant of the store. Tests replace the conversion.
         package var clock: @Sendable (DurableInstant) -> DurableInstant = { $0 }
+        /// The time for which a lease that has expired is not taken, because a heartbeat may be on its way.
+        package var leasePatience = Duration.seconds(1)
         /// Whether commits release the lock of the writers before they are durable. Nil means: while writers wait for the lock.
         package var releasesEarly: Bool?
         /// Returns the fault of the next commit. Only tests inject faults.

@@ -275,6 +275,7 @@ func withPostgresStore(_ limits: DurableLimits, _ body: (TestStore) async throws
         let clock = TestClock()
         var configuration = PostgresStore.Configuration()
         (configuration.limits, configuration.clock) = (limits, { _ in clock.now })
+        configuration.leasePatience = .zero
         let store = try await PostgresStore(server.url(schema: schema), configuration: configuration)
         try await body(
             TestStore(store: store) {
