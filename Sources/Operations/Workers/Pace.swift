@@ -15,8 +15,6 @@ struct Pace {
     /// The nanoseconds of the interval in which the worker waited for operations.
     private var waited: UInt64 = 0
     private var plan = SprintPlan()
-    /// Whether the worker looks for work after each operation, and the queue's `Signal` has that flag.
-    var attends = false
 
     /// Counts an operation. True: the interval is over, and the caller ends it.
     @inline(__always)
@@ -31,7 +29,7 @@ struct Pace {
     ///
     /// - Parameter sharedUntil: The value of the queue. If two workers write at once, one result is lost, which a later interval
     ///   finds out.
-    mutating func endInterval(_ sharedUntil: borrowing Atomic<UInt64>, workers: Int) -> Bool {
+    mutating func endInterval(_ sharedUntil: borrowing Atomic<UInt64>, workers: Int, attends: Bool) -> Bool {
         let now = MonotonicClock.now
         let time = now > start ? min(now - start, Self.longestTime) : 0
         let interval = SprintPlan.Interval(

@@ -14,8 +14,9 @@ extension OperationQueue: WorkSource {
         signal.workerArrived(worker.level)
         worker.workplace = Unmanaged.passUnretained(self)
         defer { worker.workplace = nil }
-        var shift = Shift(of: worker)
-        if threads.enter(limit: Self.maxThreadCount) {
+        let hasPlace = threads.enter(limit: Self.maxThreadCount)
+        var shift = Shift(of: worker, isBeyondLimit: !hasPlace)
+        if hasPlace {
             work(in: &shift)
             if threads.leave(limit: Self.maxThreadCount) { callWorkersIfStartable() }
         } else {

@@ -24,6 +24,8 @@ struct Obligation: ~Copyable, Sendable {
         /// To call `cancel()` of this operation, and to look. No other thread makes this call. The promise owns the reference of the
         /// claim: another thread may cancel the operation as well, and make it leave.
         case cancel(Unmanaged<Operation>)
+
+        var isPromise: Bool { if case .none = self { false } else { true } }
     }
 
     private let bits = Atomic<UInt>(0)

@@ -35,7 +35,7 @@ import Testing
             var pace = Pace()
             for _ in 0..<100 {
                 pace.addWait(since: start)
-                _ = pace.endInterval(sharedUntil, workers: 4)
+                _ = pace.endInterval(sharedUntil, workers: 4, attends: false)
             }
         }
     }

@@ -1,0 +1,134 @@
+import SchedulerCore
+
+// The steps of a worker, in the order of `Shift`.
+extension WorkerWorld {
+    mutating func step(_ worker: inout Worker, _ choice: Int) {
+        switch worker.step {
+        case .sleep:
+            requests -= 1
+            worker = Worker()
+            worker.step = .arrive
+        case .arrive:
+            calls = false
+            worker.step = .turn
+        case .turn, .look, .next, .cancel, .cancelled, .end: stepBetween(&worker)
+        case .run, .begin, .body, .afterEnd, .returned, .attend, .decided: stepInside(&worker, choice)
+        case .prepare, .told, .leave, .leaveSection, .left, .leaveRest, .complete: stepLeaving(&worker)
+        case .promise, .release, .take, .again, .resume, .part: stepReleasing(&worker)
+        case .linger, .claimCall, .claimedCall, .wait, .waited, .lookedAfterWait: stepLingering(&worker, choice)
+        }
+    }
+
+    private mutating func stepBetween(_ worker: inout Worker) {
+        switch worker.step {
+        case .turn:
+            let actions = worker.machine.handle(.turn(resumption: !worker.isResuming && !resumptions.isEmpty))
+            worker.isResuming = false
+            (worker.hasLooked, worker.more) = (false, false)
+            worker.step = actions.contains(.looks) ? .look(arrives: false, lingers: false) : .next
+        case .look(let arrives, let lingers):
+            (worker.claim, worker.more, _) = section(claims: true)
+            if arrives { calls = false }
+            worker.hasLooked = true
+            act(worker.machine.handle(.looked(claim: worker.claim != nil)), &worker)
+            if worker.isLast, worker.claim == nil { worker.machine.handle(.foundNothing) }
+            worker.step = lingers ? .lookedAfterWait : .next
+        case .next:
+            worker.isLast = false
+            if !worker.machine.goesOn {
+                act(worker.machine.handle(.leavesQueue), &worker)
+                expect(worker.claim == nil, "a worker leaves with a claim")
+                worker.step = .end
+            } else if let claim = worker.claim {
+                worker.operation = claim.operation
+                worker.claim = nil
+                worker.step = claim.isToCancel ? .cancel : .run
+                if claim.isToCancel { act(worker.machine.handle(.stepsAside), &worker) }
+            } else if resumptions.isEmpty {
+                worker.step = .linger
+            } else {
+                worker.operation = resumptions.removeFirst()
+                worker.isResuming = true
+                let actions = worker.machine.handle(.tookResumption)
+                act(actions, &worker)
+                if actions.contains(.arrives) { (worker.hasLooked, worker.more) = (false, false) }
+                worker.step = .resume
+            }
+        case .cancel:
+            // `cancel()` makes the operation ready, and pushes it.
+            inbox.append(worker.operation)
+            worker.step = .cancelled
+        case .cancelled:
+            advise()
+            worker.step = .turn
+        default:
+            expect(!worker.machine.attends, "a worker leaves, and attends")
+            worker.step = .sleep
+            worker = Worker()
+        }
+    }
+
+    private mutating func stepInside(_ worker: inout Worker, _ choice: Int) {
+        let operation = worker.operation
+        switch worker.step {
+        case .run:
+            callOthers(&worker)
+            worker.step = .begin
+        case .begin:
+            expect(phases[operation] == .starting, "\(operation) starts twice")
+            phases[operation] = .executing
+            worker.step = .body
+        case .body:
+            if scope.kinds[operation] == .async, !worker.isResuming {
+                phases[operation] = .suspended
+                handed.append(operation)
+                worker.step = .returned(hasEnded: false)
+            } else {
+                expect(phases[operation] == .executing, "\(operation) ends, and does not run")
+                phases[operation] = .ended
+                if !isPlain(operation) { worker.promise = .departure(operation) }
+                worker.step = isPlain(operation) ? .returned(hasEnded: true) : .afterEnd
+            }
+        case .afterEnd: worker.step = .returned(hasEnded: false)
+        case .returned(let hasEnded):
+            worker.mayClaim = !scope.isObserved && (worker.isResuming || resumptions.isEmpty)
+            var departs = hasEnded
+            if hasEnded {
+                worker.machine.handle(.returned(keptPromise: keepsPromise(worker)))
+            } else {
+                if case .departure = worker.promise { departs = true }
+                worker.machine.handle(.returned(keptPromise: worker.promise != .none))
+                worker.promise = .none
+            }
+            worker.step = .decided(departs: departs)
+            switch scope.paces[choice] {
+            case .goesOn: break
+            case .yields: worker.machine.handle(.askedToYield)
+            case .shares: act(worker.machine.handle(.intervalEnded(isEnoughAlone: false)), &worker)
+            case .attends:
+                let actions = worker.machine.handle(.intervalEnded(isEnoughAlone: true))
+                if actions.contains(.claimsAttendance) { worker.step = .attend(departs: departs) }
+            }
+        case .attend(let departs):
+            worker.machine.handle(.claimedAttendance(!isAttended))
+            isAttended = true
+            worker.step = .decided(departs: departs)
+        case .decided(departs: true):
+            let hasDependents = scope.dependencies.values.contains(operation)
+            act(worker.machine.handle(.ended(hasDependents: hasDependents)), &worker)
+            worker.step = .prepare
+        default:
+            worker.promise = .none
+            (worker.hasLooked, worker.more) = (false, false)
+            worker.step = .promise
+        }
+    }
+
+    mutating func callOthers(_ worker: inout Worker) {
+        guard worker.more || worker.machine.attends || !resumptions.isEmpty else { return }
+        if !resumptions.isEmpty { worker.more = true }
+        act(worker.machine.handle(.runs(othersAttend: isAttended)), &worker)
+    }
+
+    func keepsPromise(_ worker: Worker) -> Bool { !worker.machine.attends || worker.promise != .none }
+}
