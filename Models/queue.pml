@@ -28,11 +28,11 @@
  *   act: LOOKS                  OperationQueue.takeInWhileEmpty
  *   leave                       OperationQueue.leave(_:by:) with Signal.claimCallForSlot, then Waiter.wake and the
  *                               actions of policies
- *   Worker                      OperationQueue.work(on:), work(in:). Each decision is that of WorkerMachine.handle. The other parts
+ *   Worker                      OperationQueue.work(on:), work(in:). Each decision is that of WorkerMachine. The other parts
  *                               of `Shift` have the names that they have there: run, resumeNext, end (endStride), depart
- *                               (departHere), look, linger, callOthers, decide, promise(next:) (promiseNext), takePromise
+ *                               and complete (departHere), look, linger, callOthers, decide, promise(next:) (promiseNext), takePromise
  *                               (keepPromise), turn (lookUnlessResuming)
- *   stopAttending, arrive, ...  the actions of WorkerMachine, by OperationQueue.act and signal
+ *   stopAttending, arrive, ...  the actions of WorkerMachine, by OperationQueue.act
  *   release                     the last release of an operation: its `deinit`
  *   departElsewhere             Operation.depart, with prepareToLeave (tell) and complete
  *   promise                     Worker.obligation. goLong: willDepart; body, then `finishIfFinished` and `endClaimed`
@@ -1215,7 +1215,7 @@ inline arrive() {
     fi
 }
 
-/* WorkerMachine.noteTakenPromise */
+/* WorkerMachine.returned */
 inline noteTakenPromise() {
     if
     :: attends && promise[me] == 0 -> attends = 0

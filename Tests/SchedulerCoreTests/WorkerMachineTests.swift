@@ -16,7 +16,8 @@ import Testing
         WorkerScope("a round trip", [.plain, .plain], paces: all, takesTurns: true),
         WorkerScope("a chain", [.plain, .plain], limit: 2, dependencies: [1: 0], paces: all),
         WorkerScope("operations of other classes", [.long, .long]),
-        WorkerScope("a body that waits for the next operation", [.plain, .plain], limit: 2, waits: [wait(.body, 0, for: 1)]),
+        WorkerScope(
+            "a body that waits for the next operation", [.plain, .plain], limit: 2, waits: [wait(.body, 0, for: 1)]),
         WorkerScope(
             "a second body that waits for the next operation", [.plain, .plain, .plain], limit: 2,
             waits: [wait(.body, 1, for: 2)]),
@@ -24,7 +25,8 @@ import Testing
             "an override of start() that waits after the end", [.long, .plain], waits: [wait(.afterEnd, 0, for: 1)]),
         WorkerScope("a completion block that waits", [.plain, .plain], waits: [wait(.block, 0, for: 1)], paces: all),
         WorkerScope("a deinit that waits", [.long, .plain], waits: [wait(.release, 0, for: 1)], paces: all),
-        WorkerScope("a deinit that waits for a later operation", [.long, .plain, .plain], waits: [wait(.release, 0, for: 2)]),
+        WorkerScope(
+            "a deinit that waits for a later operation", [.long, .plain, .plain], waits: [wait(.release, 0, for: 2)]),
         WorkerScope(
             "a deinit that waits for a dependent", [.long, .plain], dependencies: [1: 0],
             waits: [wait(.release, 0, for: 1)]),
@@ -38,7 +40,8 @@ import Testing
         WorkerScope("a resumption beside a block", [.async, .plain], paces: [.goesOn]),
         WorkerScope("a resumption, and no monitor", [.async, .plain], hasMonitor: false),
         WorkerScope(
-            "an async operation that waits for a later one", [.async, .plain], limit: 2, waits: [wait(.body, 0, for: 1)],
+            "an async operation that waits for a later one", [.async, .plain], limit: 2,
+            waits: [wait(.body, 0, for: 1)],
             paces: [.goesOn]),
     ]
 
@@ -50,7 +53,7 @@ import Testing
     #endif
 
     @Test(.tags(.slow), arguments: scopes)
-    func `no work is lost or done twice, whatever two workers and the monitor do first`(scope: WorkerScope) throws {
+    func `no work is lost or done twice in any order of two workers and the monitor`(scope: WorkerScope) throws {
         let exploration = WorkerExploration(of: scope, mostStates: Self.mostStates)
         let fault = exploration.fault ?? ""
         #expect(exploration.fault == nil, "\(fault), after\n\(exploration.path.joined(separator: "\n"))")

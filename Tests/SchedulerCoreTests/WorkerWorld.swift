@@ -143,7 +143,7 @@ struct WorkerWorld: Hashable {
             // A member whose `cancel()` the queue has promised cannot be claimed.
             if scope.kinds[claim] == .toCancel, !cancelled.contains(claim) {
                 let member = known.first { $0.id == UInt(claim) }.unsafelyUnwrapped
-                machine.handle(.refuse(.passUnretained(member)))
+                _ = machine.handle(.refuse(.passUnretained(member)))
                 members[index].isReady = false
                 cancelled.insert(claim)
                 return Claim(operation: claim, isToCancel: true)
@@ -190,9 +190,11 @@ struct WorkerWorld: Hashable {
 
     // MARK: Properties
 
-    /// Whether code of the user goes on at a place.
+    /// Whether code of the user continues at a place.
     func passes(_ place: Place, of operation: Int) -> Bool {
-        guard let wait = scope.waits.first(where: { $0.place == place && $0.operation == operation }) else { return true }
+        guard let wait = scope.waits.first(where: { $0.place == place && $0.operation == operation }) else {
+            return true
+        }
         return phases[wait.other] == .finished
     }
 
@@ -201,7 +203,7 @@ struct WorkerWorld: Hashable {
         expect(requests <= 1, "two workers are on their way")
     }
 
-    /// No thread can go on.
+    /// No thread has a step.
     mutating func checkRest() {
         let names = phases.map { "\($0)" }.joined(separator: " ")
         expect(phases.allSatisfy { $0 == .finished }, "work is lost: \(names)")
@@ -248,5 +250,5 @@ final class WorkerScope: Hashable, Sendable, CustomTestStringConvertible {
     func hash(into hasher: inout Hasher) {}
 }
 
-/// What a worker finds between two operations.
+/// The findings of a worker between two operations.
 enum WorkerPace { case goesOn, attends, shares, yields }

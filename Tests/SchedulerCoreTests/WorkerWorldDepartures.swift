@@ -17,8 +17,7 @@ extension WorkerWorld {
             if worker.promise == .none || !isLook(worker.promise) { advise() }
             worker.step = .leave
         case .leave:
-            let actions = worker.machine.handle(
-                .leaves(mayClaim: worker.mayClaim, keptPromise: keepsPromise(worker)))
+            let actions = worker.machine.leaves(mayClaim: worker.mayClaim, keptPromise: keepsPromise(worker))
             act(actions, &worker)
             worker.mayClaim = false
             worker.step = .leaveSection(actions.intersection([.claims, .claimsCall]))
@@ -31,7 +30,7 @@ extension WorkerWorld {
             worker.hasLooked = true
             worker.step = .left(isCalled: isCalled)
         case .left(let isCalled):
-            worker.machine.handle(.left(isCalled: isCalled, keptPromise: keepsPromise(worker)))
+            worker.machine.left(isCalled: isCalled, keptPromise: keepsPromise(worker))
             worker.promise = .none
             worker.step = worker.claim == nil ? .leaveRest : .complete
         case .leaveRest:
@@ -40,7 +39,7 @@ extension WorkerWorld {
             if worker.more { facts.insert(.more) }
             if !resumptions.isEmpty { facts.insert(.resumption) }
             if isAttended { facts.insert(.othersAttend) }
-            act(worker.machine.handle(.leftWithoutClaim(facts)), &worker)
+            act(worker.machine.leftWithoutClaim(facts), &worker)
             worker.step = .complete
         default:
             if worker.claim == nil, resumptions.isEmpty { (worker.hasLooked, worker.more) = (false, false) }
@@ -60,17 +59,17 @@ extension WorkerWorld {
     mutating func stepReleasing(_ worker: inout Worker) {
         switch worker.step {
         case .promise:
-            act(worker.machine.handle(.releases(claim: worker.claim != nil)), &worker)
+            act(worker.machine.releases(claim: worker.claim != nil), &worker)
             worker.step = .release
         case .release: worker.step = .take
         case .take:
             worker.step = .again
-            let actions = worker.machine.handle(.released(claim: worker.claim != nil))
+            let actions = worker.machine.released(claim: worker.claim != nil)
             act(actions, &worker)
             guard actions.contains(.takesPromise) else { return }
             let isKept = worker.promise != .none
             worker.promise = .none
-            if worker.machine.handle(.tookPromise(isKept)).contains(.dropsClaim) {
+            if worker.machine.tookPromise(isKept).contains(.dropsClaim) {
                 (worker.claim, worker.hasLooked, worker.more) = (nil, false, false)
             }
         case .again:
@@ -80,7 +79,7 @@ extension WorkerWorld {
             if worker.hasLooked {
                 callOthers(&worker)
             } else {
-                act(worker.machine.handle(.resumes(othersAttend: isAttended, isBusy: isBusy)), &worker)
+                act(worker.machine.resumes(othersAttend: isAttended, isBusy: isBusy), &worker)
             }
             worker.step = .part
         default:
@@ -95,15 +94,15 @@ extension WorkerWorld {
         switch worker.step {
         case .linger:
             (worker.hasLooked, worker.more) = (false, false)
-            let actions = worker.machine.handle(.hasNothing)
+            let actions = worker.machine.hasNothing()
             worker.step = actions.contains(.claimsCall) ? .claimCall : .wait
         case .claimCall: worker.step = .claimedCall(claimCallForSlot())
         case .claimedCall(let isClaimed):
-            let actions = worker.machine.handle(.claimedCall(isClaimed, resumption: !resumptions.isEmpty))
+            let actions = worker.machine.claimedCall(isClaimed, resumption: !resumptions.isEmpty)
             worker.step = actions.contains(.waits) ? .wait : .next
         case .wait: worker.step = .waited(arrival: choice == 1 && !inbox.isEmpty)
         case .waited(let arrival):
-            let actions = worker.machine.handle(.waited(arrival: arrival, resumption: !resumptions.isEmpty))
+            let actions = worker.machine.waited(arrival: arrival, resumption: !resumptions.isEmpty)
             act(actions, &worker)
             worker.step = .lookedAfterWait
             if actions.contains(.looks) {
@@ -112,8 +111,7 @@ extension WorkerWorld {
                 worker.step = .look(arrives: true, lingers: true)
             }
         default:
-            let actions = worker.machine.handle(
-                .lookedAfterWait(claim: worker.claim != nil, resumption: !resumptions.isEmpty))
+            let actions = worker.machine.lookedAfterWait(claim: worker.claim != nil, resumption: !resumptions.isEmpty)
             act(actions, &worker)
             worker.isLast = actions.contains(.looks)
             worker.step = actions.contains(.looks) ? .turn : .next

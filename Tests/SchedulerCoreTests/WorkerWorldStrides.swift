@@ -22,7 +22,7 @@ extension WorkerWorld {
     private mutating func stepBetween(_ worker: inout Worker) {
         switch worker.step {
         case .turn:
-            let actions = worker.machine.handle(.turn(resumption: !worker.isResuming && !resumptions.isEmpty))
+            let actions = worker.machine.turn(resumption: !worker.isResuming && !resumptions.isEmpty)
             worker.isResuming = false
             (worker.hasLooked, worker.more) = (false, false)
             worker.step = actions.contains(.looks) ? .look(arrives: false, lingers: false) : .next
@@ -30,26 +30,26 @@ extension WorkerWorld {
             (worker.claim, worker.more, _) = section(claims: true)
             if arrives { calls = false }
             worker.hasLooked = true
-            act(worker.machine.handle(.looked(claim: worker.claim != nil)), &worker)
-            if worker.isLast, worker.claim == nil { worker.machine.handle(.foundNothing) }
+            act(worker.machine.looked(claim: worker.claim != nil), &worker)
+            if worker.isLast, worker.claim == nil { worker.machine.foundNothing() }
             worker.step = lingers ? .lookedAfterWait : .next
         case .next:
             worker.isLast = false
             if !worker.machine.goesOn {
-                act(worker.machine.handle(.leavesQueue), &worker)
+                act(worker.machine.leavesQueue(), &worker)
                 expect(worker.claim == nil, "a worker leaves with a claim")
                 worker.step = .end
             } else if let claim = worker.claim {
                 worker.operation = claim.operation
                 worker.claim = nil
                 worker.step = claim.isToCancel ? .cancel : .run
-                if claim.isToCancel { act(worker.machine.handle(.stepsAside), &worker) }
+                if claim.isToCancel { act(worker.machine.stepsAside(), &worker) }
             } else if resumptions.isEmpty {
                 worker.step = .linger
             } else {
                 worker.operation = resumptions.removeFirst()
                 worker.isResuming = true
-                let actions = worker.machine.handle(.tookResumption)
+                let actions = worker.machine.tookResumption()
                 act(actions, &worker)
                 if actions.contains(.arrives) { (worker.hasLooked, worker.more) = (false, false) }
                 worker.step = .resume
@@ -94,28 +94,28 @@ extension WorkerWorld {
             worker.mayClaim = !scope.isObserved && (worker.isResuming || resumptions.isEmpty)
             var departs = hasEnded
             if hasEnded {
-                worker.machine.handle(.returned(keptPromise: keepsPromise(worker)))
+                worker.machine.returned(keptPromise: keepsPromise(worker))
             } else {
                 if case .departure = worker.promise { departs = true }
-                worker.machine.handle(.returned(keptPromise: worker.promise != .none))
+                worker.machine.returned(keptPromise: worker.promise != .none)
                 worker.promise = .none
             }
             worker.step = .decided(departs: departs)
             switch scope.paces[choice] {
             case .goesOn: break
-            case .yields: worker.machine.handle(.askedToYield)
-            case .shares: act(worker.machine.handle(.intervalEnded(isEnoughAlone: false)), &worker)
+            case .yields: worker.machine.askedToYield()
+            case .shares: act(worker.machine.intervalEnded(isEnoughAlone: false), &worker)
             case .attends:
-                let actions = worker.machine.handle(.intervalEnded(isEnoughAlone: true))
+                let actions = worker.machine.intervalEnded(isEnoughAlone: true)
                 if actions.contains(.claimsAttendance) { worker.step = .attend(departs: departs) }
             }
         case .attend(let departs):
-            worker.machine.handle(.claimedAttendance(!isAttended))
+            worker.machine.claimedAttendance(!isAttended)
             isAttended = true
             worker.step = .decided(departs: departs)
         case .decided(departs: true):
             let hasDependents = scope.dependencies.values.contains(operation)
-            act(worker.machine.handle(.ended(hasDependents: hasDependents)), &worker)
+            act(worker.machine.ended(hasDependents: hasDependents), &worker)
             worker.step = .prepare
         default:
             worker.promise = .none
@@ -127,7 +127,7 @@ extension WorkerWorld {
     mutating func callOthers(_ worker: inout Worker) {
         guard worker.more || worker.machine.attends || !resumptions.isEmpty else { return }
         if !resumptions.isEmpty { worker.more = true }
-        act(worker.machine.handle(.runs(othersAttend: isAttended)), &worker)
+        act(worker.machine.runs(othersAttend: isAttended), &worker)
     }
 
     func keepsPromise(_ worker: Worker) -> Bool { !worker.machine.attends || worker.promise != .none }

@@ -6,7 +6,7 @@ import SchedulerCore
 /// until it starts. A worker that finds more work calls the next worker before it runs its own operation, so a worker that
 /// blocks is replaced. Only a worker that has found its operations to be tiny continues alone; see `Pace`.
 ///
-/// `WorkerMachine` has all decisions. The methods below report to it what has happened, and perform its actions.
+/// `WorkerMachine` has all decisions. The methods below report events to it, and perform its actions.
 struct Shift {
     let worker: Worker
     let level: ServiceLevel
@@ -38,7 +38,7 @@ extension OperationQueue {
                 look = linger(&shift)
             }
         }
-        act(on: shift.machine.handle(.leavesQueue), &shift)
+        act(on: shift.machine.leavesQueue(), &shift)
     }
 
     /// Runs resumptions on a worker that exceeds the limit of threads. A resumption already has a slot, and the operations
@@ -50,7 +50,7 @@ extension OperationQueue {
             // A new pace each time: this worker must not attend the queue, because it starts no operation.
             shift.pace = Pace()
         }
-        act(on: shift.machine.handle(.leavesQueue), &shift)
+        act(on: shift.machine.leavesQueue(), &shift)
     }
 
     // MARK: - One stride
@@ -75,20 +75,23 @@ extension OperationQueue {
     }
 
     /// Promises the next step of this worker before it releases an operation.
+    @inline(never)
     private func promise(next look: Look?, _ shift: inout Shift) {
-        let actions = shift.machine.handle(.releases(claim: look?.claim != nil))
-        if let claim = look?.claim, actions.contains(.promisesClaim) {
-            shift.worker.promise(claim.isToCancel ? .cancel(claim.operation) : .start(claim.operation))
-        }
-        act(on: actions, &shift)
+        let actions = shift.machine.releases(claim: look?.claim != nil)
+        guard let claim = look?.claim, actions.contains(.promisesClaim) else { return act(on: actions, &shift) }
+        shift.worker.promise(claim.isToCancel ? .cancel(claim.operation) : .start(claim.operation))
     }
 
     /// Returns the next step, unless the monitor has taken the promise and so acts in place of this worker.
+    @inline(never)
     private func takePromise(next look: Look?, _ shift: inout Shift) -> Look? {
-        let actions = shift.machine.handle(.released(claim: look?.claim != nil))
-        act(on: actions, &shift)
-        guard actions.contains(.takesPromise) else { return look }
-        guard shift.machine.handle(.tookPromise(shift.worker.obligation.take().isPromise)).contains(.dropsClaim) else { return look }
+        let actions = shift.machine.released(claim: look?.claim != nil)
+        guard actions.contains(.takesPromise) else {
+            act(on: actions, &shift)
+            return look
+        }
+        let isKept = shift.worker.obligation.take().isPromise
+        guard shift.machine.tookPromise(isKept).contains(.dropsClaim) else { return look }
         if let claim = look?.claim, !claim.isToCancel { claim.release() }
         return nil
     }
@@ -97,13 +100,13 @@ extension OperationQueue {
     /// and then of the look after it, with a promise. False: there is no resumption.
     private func resumeNext(_ look: inout Look?, _ shift: inout Shift) -> Bool {
         guard let resumption = takeResumption(at: shift.level) else { return false }
-        let actions = shift.machine.handle(.tookResumption)
+        let actions = shift.machine.tookResumption()
         act(on: actions, &shift)
         // If the worker had claimed the call, its look is out of date.
         let more = actions.contains(.arrives) ? nil : look?.more
         guard let task = resumption.task, let operation = task._withUnsafeGuaranteedRef({ $0.heldOperation }) else {
             // There is no operation whose promise the monitor could take.
-            act(on: shift.machine.handle(.stepsAside), &shift)
+            act(on: shift.machine.stepsAside(), &shift)
             resumption.runAlone()
             decide(&shift)
             look = nil
@@ -115,8 +118,7 @@ extension OperationQueue {
             callOthers(more, &shift)
         } else {
             let signal = signal.forResuming
-            let event = WorkerMachine.Event.resumes(othersAttend: signal.isAttended, isBusy: signal.isBusy)
-            act(on: shift.machine.handle(event), &shift)
+            act(on: shift.machine.resumes(othersAttend: signal.isAttended, isBusy: signal.isBusy), &shift)
         }
         // Held here: the job may be the last one, and end the task, which holds the operation.
         withExtendedLifetime(operation) {
@@ -133,12 +135,12 @@ extension OperationQueue {
     private func end(_ operation: Operation, hasEnded: Bool, mayClaim: Bool, _ shift: inout Shift) -> Look? {
         var departs = hasEnded
         if hasEnded {
-            shift.machine.handle(.returned(keptPromise: shift.keepsPromise))
+            shift.machine.returned(keptPromise: shift.keepsPromise)
         } else {
             // The monitor has taken the promise, if there was one, and has ended the attendance.
             let promise = shift.worker.obligation.take()
             if case .departure = promise { departs = true }
-            shift.machine.handle(.returned(keptPromise: promise.isPromise))
+            shift.machine.returned(keptPromise: promise.isPromise)
         }
         decide(&shift)
         if departs { return depart(operation, mayClaim: mayClaim, &shift) }
@@ -149,17 +151,29 @@ extension OperationQueue {
     @inline(__always)
     private func depart(_ operation: Operation, mayClaim: Bool, _ shift: inout Shift) -> Look? {
         let hasDependents = operation.word.lifecycle.contains(.hasDependents)
-        act(on: shift.machine.handle(.ended(hasDependents: hasDependents)), &shift)
+        let isPromised = shift.machine.ended(hasDependents: hasDependents).contains(.promisesLook)
+        if isPromised { shift.worker.promise(.look) }
         operation.prepareToLeave()
-        let actions = shift.machine.handle(.leaves(mayClaim: mayClaim, keptPromise: shift.keepsPromise))
-        act(on: actions, &shift)
+        let actions = shift.machine.leaves(mayClaim: mayClaim, keptPromise: shift.keepsPromise)
+        if actions.contains(.clearsPromise) { shift.worker.obligation.clear() }
+        if actions.contains(.promisesLook) { shift.worker.promise(.look) }
         let departure = leave(
             operation,
             by: LeavingWorker(
                 level: shift.level, claims: actions.contains(.claims), claimsCall: actions.contains(.claimsCall)))
-        var look = departure.look
-        shift.machine.handle(.left(isCalled: departure.isCalled, keptPromise: shift.keepsPromise))
+        shift.machine.left(isCalled: departure.isCalled, keptPromise: shift.keepsPromise)
         shift.worker.end()
+        // With a claim there is no completion block and no waiter.
+        if departure.look.claim != nil, !(operation.isPlainBlock && operation.attachmentsReference.isUsed) {
+            Unmanaged.passUnretained(operation).release()
+            return departure.look
+        }
+        return complete(operation, departure, &shift)
+    }
+
+    @inline(never)
+    private func complete(_ operation: Operation, _ departure: Departure, _ shift: inout Shift) -> Look? {
+        var look = departure.look
         if look.claim == nil { leaveRest(of: operation, departure.lifecycle, &look, &shift) }
         operation.complete(departure.lifecycle)
         let next = look.claim == nil && !resumptionWaits(at: shift.level) ? nil : look
@@ -173,7 +187,6 @@ extension OperationQueue {
         return takePromise(next: next, &shift)
     }
 
-    @inline(never)
     private func leaveRest(of operation: Operation, _ lifecycle: Lifecycle, _ look: inout Look, _ shift: inout Shift) {
         var facts: WorkerMachine.Facts = []
         if lifecycle.contains(.hasCompletionBlock) { facts.insert(.block) }
@@ -181,7 +194,7 @@ extension OperationQueue {
         if !look.more.isEmpty { facts.insert(.more) }
         if hasResumptions { facts.insert(.resumption) }
         if signal.isAttended { facts.insert(.othersAttend) }
-        let actions = shift.machine.handle(.leftWithoutClaim(facts))
+        let actions = shift.machine.leftWithoutClaim(facts)
         act(on: actions, more: look.more, &shift)
         if !actions.isDisjoint(with: .signals) { look.more = [] }
     }
@@ -189,7 +202,7 @@ extension OperationQueue {
     /// Calls `cancel()`, which may take long, or wait for other operations. So this method first hands the queue to another
     /// worker, and the thread does not count as part of the operation.
     private func cancel(_ claim: Claim, _ shift: inout Shift) -> Look? {
-        act(on: shift.machine.handle(.stepsAside), &shift)
+        act(on: shift.machine.stepsAside(), &shift)
         claim.operation._withUnsafeGuaranteedRef { $0.cancelAsPromised() }
         claim.release()
         return turn(&shift)
@@ -198,17 +211,19 @@ extension OperationQueue {
     // MARK: - Looking
 
     /// Looks for the next operation, if it is the turn of operations.
+    @inline(never)
     private func turn(_ shift: inout Shift) -> Look? { turn(&shift, resumption: resumptionWaits(at: shift.level)) }
 
     private func turn(_ shift: inout Shift, resumption: Bool) -> Look? {
-        look(on: shift.machine.handle(.turn(resumption: resumption)), &shift)
+        look(on: shift.machine.turn(resumption: resumption), &shift)
     }
 
     /// Looks if the actions require it.
+    @inline(never)
     private func look(on actions: WorkerMachine.Actions, _ shift: inout Shift) -> Look? {
-        guard !actions.isDisjoint(with: [.looks, .looksAndArrives]) else { return nil }
+        guard actions.contains(.looks) || actions.contains(.looksAndArrives) else { return nil }
         let look = self.look(for: shift.level, arrives: actions.contains(.looksAndArrives))
-        let calls = shift.machine.handle(.looked(claim: look.claim != nil))
+        let calls = shift.machine.looked(claim: look.claim != nil)
         guard !calls.isEmpty else { return look }
         act(on: calls, more: look.more, &shift)
         return Look()
@@ -221,27 +236,28 @@ extension OperationQueue {
     private func linger(_ shift: inout Shift) -> Look? {
         let start = MonotonicClock.now
         defer { shift.pace.addWait(since: start) }
-        var actions = shift.machine.handle(.hasNothing)
+        var actions = shift.machine.hasNothing()
         if actions.contains(.claimsCall) {
             let isClaimed = signal.claimCallForSlot(shift.level)
-            actions = shift.machine.handle(.claimedCall(isClaimed, resumption: resumptionWaits(at: shift.level)))
+            actions = shift.machine.claimedCall(isClaimed, resumption: resumptionWaits(at: shift.level))
         }
         guard actions.contains(.waits) else { return nil }
         let resumes = servesResumptions(shift.level)
         let hasArrived = Processor.spin(until: { hasArrivals(resumes) }) && !inbox.isEmpty
-        actions = shift.machine.handle(.waited(arrival: hasArrived, resumption: resumptionWaits(at: shift.level)))
+        actions = shift.machine.waited(arrival: hasArrived, resumption: resumptionWaits(at: shift.level))
         act(on: actions, &shift)
         let look = self.look(on: actions, &shift)
-        actions = shift.machine.handle(
-            .lookedAfterWait(claim: look?.claim != nil, resumption: resumptionWaits(at: shift.level)))
+        actions = shift.machine.lookedAfterWait(claim: look?.claim != nil, resumption: resumptionWaits(at: shift.level))
         act(on: actions, &shift)
         guard actions.contains(.looks) else { return look }
         let last = turn(&shift)
-        if let last, last.claim == nil { shift.machine.handle(.foundNothing) }
+        if let last, last.claim == nil { shift.machine.foundNothing() }
         return last
     }
 
-    private func takeResumption(at level: ServiceLevel) -> Resumption? { servesResumptions(level) ? takeResumption() : nil }
+    private func takeResumption(at level: ServiceLevel) -> Resumption? {
+        servesResumptions(level) ? takeResumption() : nil
+    }
 
     /// Whether a worker has the level of the queue, at which async operations continue.
     private func servesResumptions(_ level: ServiceLevel) -> Bool { self.level == level }
@@ -263,14 +279,14 @@ extension OperationQueue {
         var levels = more
         // A resumption may have arrived while this thread was about to look, and then no worker was called.
         if hasResumptions { levels.insert(ServiceLevels(level)) }
-        act(on: shift.machine.handle(.runs(othersAttend: signal.isAttended)), more: levels, &shift)
+        act(on: shift.machine.runs(othersAttend: signal.isAttended), more: levels, &shift)
     }
 
     /// Lets the machine decide whether the worker continues.
     @inline(__always)
     private func decide(_ shift: inout Shift) {
         if shift.worker.shouldYield(to: self) {
-            shift.machine.handle(.askedToYield)
+            shift.machine.askedToYield()
         } else if shift.pace.ranOne() {
             endInterval(&shift)
         }
@@ -279,9 +295,9 @@ extension OperationQueue {
     @inline(never)
     private func endInterval(_ shift: inout Shift) {
         let isEnoughAlone = shift.pace.endInterval(sharedUntil, workers: threads.number, attends: shift.machine.attends)
-        let actions = shift.machine.handle(.intervalEnded(isEnoughAlone: isEnoughAlone))
+        let actions = shift.machine.intervalEnded(isEnoughAlone: isEnoughAlone)
         act(on: actions, &shift)
-        if actions.contains(.claimsAttendance) { shift.machine.handle(.claimedAttendance(signal.attend())) }
+        if actions.contains(.claimsAttendance) { shift.machine.claimedAttendance(signal.attend()) }
     }
 
     // MARK: - Actions
@@ -291,14 +307,15 @@ extension OperationQueue {
     /// - Parameter more: The levels of the work that the worker has found.
     @inline(__always)
     private func act(on actions: WorkerMachine.Actions, more: ServiceLevels = [], _ shift: inout Shift) {
-        if actions.contains(.clearsPromise) { shift.worker.obligation.clear() }
-        if actions.contains(.promisesLook) { shift.worker.promise(.look) }
-        if actions.contains(.promisesCall) { shift.worker.promise(.call) }
-        if !actions.isDisjoint(with: .signals) { signal(actions, more: more, shift.level) }
+        if !actions.isEmpty { act(on: actions, more: more, shift.worker) }
     }
 
     @inline(never)
-    private func signal(_ actions: WorkerMachine.Actions, more: ServiceLevels, _ own: ServiceLevel) {
+    private func act(on actions: WorkerMachine.Actions, more: ServiceLevels, _ worker: Worker) {
+        let own = worker.level
+        if actions.contains(.clearsPromise) { worker.obligation.clear() }
+        if actions.contains(.promisesLook) { worker.promise(.look) }
+        if actions.contains(.promisesCall) { worker.promise(.call) }
         if actions.contains(.stopsAttending) { signal.stopAttending() }
         if actions.contains(.arrives) { signal.workerArrived(own) }
         if actions.contains(.callsForAll) { callWorkersIfStartable() }
