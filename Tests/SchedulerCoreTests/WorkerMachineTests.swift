@@ -15,7 +15,7 @@ import Testing
         WorkerScope("three blocks without the monitor", [.plain, .plain, .plain], limit: 2, hasMonitor: false),
         WorkerScope("a round trip", [.plain, .plain], paces: all, takesTurns: true),
         WorkerScope("a chain", [.plain, .plain], limit: 2, dependencies: [1: 0], paces: all),
-        WorkerScope("operations of other classes", [.long, .long]),
+        WorkerScope("operations of other classes", [.long, .long], paces: [.attends]),
         WorkerScope(
             "a body that waits for the next operation", [.plain, .plain], limit: 2, waits: [wait(.body, 0, for: 1)]),
         WorkerScope(
@@ -26,7 +26,8 @@ import Testing
         WorkerScope("a completion block that waits", [.plain, .plain], waits: [wait(.block, 0, for: 1)], paces: all),
         WorkerScope("a deinit that waits", [.long, .plain], waits: [wait(.release, 0, for: 1)], paces: all),
         WorkerScope(
-            "a deinit that waits for a later operation", [.long, .plain, .plain], waits: [wait(.release, 0, for: 2)]),
+            "a deinit that waits for a later operation", [.long, .plain, .plain], waits: [wait(.release, 0, for: 2)],
+            paces: [.attends]),
         WorkerScope(
             "a deinit that waits for a dependent", [.long, .plain], dependencies: [1: 0],
             waits: [wait(.release, 0, for: 1)]),
@@ -47,7 +48,7 @@ import Testing
 
     /// The number of states to explore, the nearest first. Only an optimized build has time for all of them.
     #if DEBUG
-    private static let mostStates = Stress.rounds(400, least: 50)
+    private static let mostStates = Stress.rounds(40_000, least: 2_000)
     #else
     private static let mostStates = Int.max
     #endif
@@ -57,7 +58,7 @@ import Testing
         let exploration = WorkerExploration(of: scope, mostStates: Self.mostStates)
         let fault = exploration.fault ?? ""
         #expect(exploration.fault == nil, "\(fault), after\n\(exploration.path.joined(separator: "\n"))")
-        #expect(exploration.states >= min(500, Self.mostStates), "\(exploration.states) states")
+        #expect(exploration.states >= min(5_000, Self.mostStates), "\(exploration.states) states")
     }
 }
 
