@@ -44,6 +44,7 @@ extension WorkerWorld {
         default:
             if worker.claim == nil, resumptions.isEmpty { (worker.hasLooked, worker.more) = (false, false) }
             let isReleased = !isPlain(operation) || has(.release, operation)
+            if !isReleased { worker.promise = .none }
             worker.step = isReleased ? .promise : .again
         }
     }
@@ -83,6 +84,7 @@ extension WorkerWorld {
             }
             worker.step = .part
         default:
+            checkPromise(worker)
             expect(phases[worker.operation] == .suspended, "\(worker.operation) is resumed twice")
             phases[worker.operation] = .executing
             worker.step = .body

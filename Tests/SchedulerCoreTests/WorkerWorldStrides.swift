@@ -63,6 +63,7 @@ extension WorkerWorld {
             worker.step = .turn
         default:
             expect(!worker.machine.attends, "a worker leaves, and attends")
+            expect(worker.promise == .none, "a worker leaves, and has a promise")
             worker.step = .sleep
             worker = Worker()
         }
@@ -75,6 +76,7 @@ extension WorkerWorld {
             callOthers(&worker)
             worker.step = .begin
         case .begin:
+            checkPromise(worker)
             expect(phases[operation] == .starting, "\(operation) starts twice")
             phases[operation] = .executing
             worker.step = .body
@@ -122,6 +124,11 @@ extension WorkerWorld {
             (worker.hasLooked, worker.more) = (false, false)
             worker.step = .promise
         }
+    }
+
+    /// Operations that this code adds would call no worker.
+    mutating func checkPromise(_ worker: Worker) {
+        expect(worker.promise == .none || worker.machine.attends, "code of the user runs with a promise")
     }
 
     mutating func callOthers(_ worker: inout Worker) {

@@ -151,8 +151,7 @@ extension OperationQueue {
     @inline(__always)
     private func depart(_ operation: Operation, mayClaim: Bool, _ shift: inout Shift) -> Look? {
         let hasDependents = operation.word.lifecycle.contains(.hasDependents)
-        let isPromised = shift.machine.ended(hasDependents: hasDependents).contains(.promisesLook)
-        if isPromised { shift.worker.promise(.look) }
+        if shift.machine.ended(hasDependents: hasDependents).contains(.promisesLook) { shift.worker.promise(.look) }
         operation.prepareToLeave()
         let actions = shift.machine.leaves(mayClaim: mayClaim, keptPromise: shift.keepsPromise)
         if actions.contains(.clearsPromise) { shift.worker.obligation.clear() }
@@ -178,7 +177,11 @@ extension OperationQueue {
         operation.complete(departure.lifecycle)
         let next = look.claim == nil && !resumptionWaits(at: shift.level) ? nil : look
         // The claim of a plain block has no reference, so this may be the last one. The dependencies go with the operation.
-        guard operation.isPlainBlock, operation.attachmentsReference.isUsed else {
+        let isPlain = operation.isPlainBlock
+        guard isPlain, operation.attachmentsReference.isUsed else {
+            // Without attachments no code of the user follows. The next operation must not run with the promise of `leaveRest`: it
+            // would add operations and call no worker.
+            if isPlain { shift.worker.obligation.clear() }
             Unmanaged.passUnretained(operation).release()
             return next
         }

@@ -59,6 +59,31 @@ import Testing
         hasAdded.pass()
         queue.waitUntilAllOperationsAreFinished()
     }
+
+    /// A block that leaves while a resumption waits promises to look. With that promise, operations that the resumed part adds
+    /// would call no worker.
+    @Test func `a part of an async operation does not run with the promise that the block before it has made`() {
+        let (queue, isSuspended) = (OperationQueue(), Gate())
+        let continuation = Guarded<UnsafeContinuation<Void, Never>?>(nil)
+        let hasPromise = Guarded<Bool?>(nil)
+        queue.maxConcurrentOperationCount = 2
+        queue.addTask {
+            await withUnsafeContinuation { present in
+                continuation.withLock { $0 = present }
+                isSuspended.open()
+            }
+            hasPromise.withLock { $0 = ThreadContext.current.worker?.obligation.isSet }
+        }
+        isSuspended.pass()
+        queue.addOperation {
+            // The worker of the first part leaves. No other worker is called then, so this one takes the resumption.
+            while queue.threads.number > 1 || !queue.signal.claimCall(queue.level) { Processor.yield() }
+            continuation.withLock { $0?.resume() }
+        }
+        queue.waitUntilAllOperationsAreFinished()
+        queue.signal.workerArrived(queue.level)
+        #expect(hasPromise.withLock { $0 } == false)
+    }
 }
 
 /// An executor whose second `enqueue` returns when an operation has finished.
