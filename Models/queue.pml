@@ -30,8 +30,8 @@
  *                               actions of policies
  *   Worker                      OperationQueue.work(on:), work(in:). Each decision is that of WorkerMachine. The other parts
  *                               of `Shift` have the names that they have there: run, resumeNext, end (endStride), depart
- *                               and complete (departHere), look, linger, callOthers, decide, promise(next:) (promiseNext), takePromise
- *                               (keepPromise), turn (lookUnlessResuming)
+ *                               and complete (departHere), look, linger, callOthers, decide, promise(next:) (promiseNext),
+ *                               takePromise (keepPromise), turn (lookUnlessResuming)
  *   stopAttending, arrive, ...  the actions of WorkerMachine, by OperationQueue.act
  *   release                     the last release of an operation: its `deinit`
  *   departElsewhere             Operation.depart, with prepareToLeave (tell) and complete
