@@ -13,6 +13,9 @@ import Testing
         WorkerScope("blocks in a serial queue", [.plain, .plain], paces: all),
         WorkerScope("blocks with two slots", [.plain, .plain], limit: 2, paces: all),
         WorkerScope("three blocks without the monitor", [.plain, .plain, .plain], limit: 2, hasMonitor: false),
+        WorkerScope(
+            "three blocks with an attending worker that yields", [.plain, .plain, .plain], paces: [.attends, .yields],
+            hasMonitor: false),
         WorkerScope("a round trip", [.plain, .plain], paces: all, takesTurns: true),
         WorkerScope("a chain", [.plain, .plain], limit: 2, dependencies: [1: 0], paces: all),
         WorkerScope("operations of other classes", [.long, .long], paces: [.attends]),
@@ -44,6 +47,9 @@ import Testing
             "an async operation that waits for a later one", [.async, .plain], limit: 2,
             waits: [wait(.body, 0, for: 1)],
             paces: [.goesOn]),
+        WorkerScope(
+            "a resumption that waits for a later operation", [.async, .plain], limit: 2,
+            waits: [wait(.part, 0, for: 1)], paces: [.goesOn]),
     ]
 
     /// The number of states to explore, the nearest first. Only an optimized build has time for all of them.

@@ -7,7 +7,7 @@ struct WorkerWorld: Hashable {
     enum Kind { case plain, long, async, toCancel }
 
     /// The places where code of the user waits until another operation has finished.
-    enum Place { case body, afterEnd, block, release, cancel }
+    enum Place { case body, part, afterEnd, block, release, cancel }
 
     enum Phase: Int { case new, enqueued, starting, executing, suspended, ended, finished }
 

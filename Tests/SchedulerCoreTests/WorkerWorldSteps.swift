@@ -70,7 +70,7 @@ extension WorkerWorld {
         if !worker.todo.isEmpty { return 0..<1 }
         switch worker.step {
         case .sleep: return 0..<(requests > 0 ? 1 : 0)
-        case .body: return 0..<(passes(.body, of: worker.operation) ? 1 : 0)
+        case .body: return 0..<(passes(worker.isResuming ? .part : .body, of: worker.operation) ? 1 : 0)
         case .afterEnd: return 0..<(passes(.afterEnd, of: worker.operation) ? 1 : 0)
         case .complete: return 0..<(passes(.block, of: worker.operation) ? 1 : 0)
         case .release: return 0..<(passes(.release, of: worker.operation) ? 1 : 0)
