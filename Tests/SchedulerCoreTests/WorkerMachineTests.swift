@@ -59,7 +59,8 @@ import Testing
     private static let mostStates = Int.max
     #endif
 
-    @Test(.tags(.slow), arguments: scopes)
+    // The states of a scope take up to 100 MB.
+    @Test(.serialized, .tags(.slow), arguments: scopes)
     func `no work is lost or done twice in any order of two workers and the monitor`(scope: WorkerScope) throws {
         let exploration = WorkerExploration(of: scope, mostStates: Self.mostStates)
         let fault = exploration.fault ?? ""
