@@ -121,6 +121,8 @@ public struct DurableQueue: Sendable {
     }
 
     /// Sets the limit of each key without a limit of its own. Nil removes the limit.
+    ///
+    /// One transaction admits the operations of all keys. Its time grows with the number of keys that have operations.
     public func setLimitPerKey(_ limit: Int?) async throws {
         try await store.commit { [name] in try $0.setLimitPerKey(limit, queue: name) }
     }
