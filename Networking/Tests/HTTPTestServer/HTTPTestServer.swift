@@ -30,7 +30,10 @@ public final class HTTPTestServer: Sendable {
 
     /// The threads of all servers, which the clients under test do not share. The group is never shut down: a write to
     /// a closed event loop never completes, and a handler can write while its server stops.
-    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+    private static let group = {
+        DescriptorLimit.raise()
+        return MultiThreadedEventLoopGroup(numberOfThreads: 2)
+    }()
 
     private init(_ core: ServerCore, _ certificates: LoopbackCertificates?, _ listener: any Channel) {
         configuration = core.configuration

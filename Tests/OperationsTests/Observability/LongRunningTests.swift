@@ -130,25 +130,32 @@ import Testing
     }
 
     @Test func `an operation that had released its slot when its time was due is reported later`() async {
-        let watched = Watched(delay: .milliseconds(20))
-        let gate = AsyncGate()
-        let attempts = Attempts(gate)
-        watched.queue.addOperation(attempts)
-        await untilTrue { watched.reports.entries.count == 1 }
-        #expect(watched.reports.entries[0].reasons == [.executing] && attempts.hasContinued)
-        gate.open()
-        await watched.queue.waitUntilAllOperationsAreFinished()
+        var (delay, hasContinued) = (Duration.milliseconds(10), false)
+        // On a busy machine the time may be due before the operation releases its slot: again with a longer time then.
+        while !hasContinued {
+            delay *= 2
+            let watched = Watched(delay: delay)
+            let gate = AsyncGate()
+            let attempts = Attempts(delay * 3, gate)
+            watched.queue.addOperation(attempts)
+            await untilTrue { watched.reports.entries.count == 1 }
+            hasContinued = attempts.hasContinued
+            #expect(watched.reports.entries[0].reasons == [.executing])
+            gate.open()
+            await watched.queue.waitUntilAllOperationsAreFinished()
+        }
     }
 
     private final class Attempts: AsyncOperation, @unchecked Sendable {
+        private let time: Duration
         private let gate: AsyncGate
         private let continued = Guarded(false)
         var hasContinued: Bool { continued.withLock { $0 } }
 
-        init(_ gate: AsyncGate) { self.gate = gate }
+        init(_ time: Duration, _ gate: AsyncGate) { (self.time, self.gate) = (time, gate) }
 
         override func run() async throws {
-            try await releaseSlot(for: .milliseconds(60))
+            try await releaseSlot(for: time)
             continued.withLock { $0 = true }
             await gate.pass()
         }
