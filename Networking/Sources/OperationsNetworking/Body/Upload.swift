@@ -20,15 +20,24 @@ struct Sending: Sendable {
     let whenSent: @Sendable (Int) -> Void
     /// Called when these bytes are on the wire.
     let whenGone: @Sendable (Int) -> Void
+    /// Suspends until the event loops have taken all bytes that were handed over.
+    let untilTaken: @Sendable () async -> Void
 }
 
 /// The portions of a request body in small pieces, each delayed by the bandwidth caps.
 ///
 /// A source may give portions of any size. While a large portion is on the wire, nothing would report activity.
+///
+/// async-http-client stops asking for portions when the event loop has seen that the connection is full. A loop that is late,
+/// because the processors are busy, sees nothing: a whole file would be read into memory meanwhile. So the portions wait for
+/// the loops after every `mostAhead` bytes.
 struct PacedPortions<Base: AsyncSequence & Sendable>: AsyncSequence, Sendable
 where Base.Element == ByteBuffer {
     let base: Base
     let sending: Sending
+
+    /// The number of bytes that are handed over before the event loops have taken them. The last piece may exceed it.
+    static var mostAhead: Int { 1 << 20 }
 
     func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), sending: sending) }
 
@@ -39,11 +48,17 @@ where Base.Element == ByteBuffer {
         var rest = ByteBuffer()
         /// The number of bytes that were handed out, and are on the wire when the next portion is requested.
         var onItsWay = 0
+        /// The number of bytes that were handed out since the event loops had taken all.
+        var ahead = 0
 
         @concurrent
         mutating func next() async throws -> ByteBuffer? {
             if onItsWay > 0 { sending.whenGone(onItsWay) }
             onItsWay = 0
+            if ahead >= PacedPortions.mostAhead {
+                await sending.untilTaken()
+                ahead = 0
+            }
             if rest.readableBytes == 0 {
                 guard let portion = try await base.next() else { return nil }
                 rest = portion
@@ -51,6 +66,7 @@ where Base.Element == ByteBuffer {
             // A slice shares the memory of the portion.
             let piece = rest.readSlice(length: Swift.min(rest.readableBytes, Swift.max(1, sending.piece()))) ?? rest
             onItsWay = piece.readableBytes
+            ahead += onItsWay
             try await sending.pass(onItsWay)
             sending.whenSent(onItsWay)
             return piece

@@ -88,6 +88,12 @@ final class HTTPConnections: Sendable {
         return logins
     }
 
+    /// Suspends until each event loop has carried out the tasks that it had.
+    func untilLoopsHaveCaughtUp() async {
+        let turns = loops.map { $0.submit {} }
+        for turn in turns { try? await turn.get() }
+    }
+
     // MARK: - Forwarding
 
     /// Whether requests to a server go to the proxy, which forwards them. Many proxies open tunnels to port 443 only.

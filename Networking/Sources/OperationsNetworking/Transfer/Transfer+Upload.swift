@@ -55,6 +55,7 @@ extension Transfer {
                 let now = session.ticker.now()
                 pacing.passed(count, at: now)
                 record.withLock { $0.lastActivity = now }
-            })
+            },
+            untilTaken: { [connections = session.connections] in await connections.untilLoopsHaveCaughtUp() })
     }
 }

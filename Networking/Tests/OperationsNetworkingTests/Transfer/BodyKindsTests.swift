@@ -139,7 +139,8 @@ import Testing
                     let value = try await operation.value
                     #expect(value == Data("\(size)".utf8))
                 } else {
-                    #expect(await reason { try await operation.value } != nil)
+                    let outcome = await result { try await operation.value }
+                    #expect(throws: HTTPError.self, "\(outcome)") { try outcome.get() }
                     await server.openConnections(are: 0)
                 }
             }
