@@ -24,6 +24,24 @@ enum LoopbackSocket {
         return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
     }
 
+    /// Answers one connection to the returned port with `text`, however invalid, and closes the connection.
+    static func answering(_ text: String) throws -> Int {
+        let (listener, port) = try bound()
+        listen(listener, 1)
+        Thread.detachNewThread {
+            let connection = accept(listener, nil, nil)
+            close(listener)
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            recv(connection, &bytes, bytes.count, 0)
+            let answer = Array(text.utf8)
+            send(connection, answer, answer.count, 0)
+            shutdown(connection, Int32(SHUT_WR))
+            while recv(connection, &bytes, bytes.count, 0) > 0 {}
+            close(connection)
+        }
+        return port
+    }
+
     static func connected(to port: Int) throws -> Int32 {
         let descriptor = try make()
         var address = address(port)

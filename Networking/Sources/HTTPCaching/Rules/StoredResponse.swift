@@ -94,8 +94,13 @@ package struct StoredResponse: Equatable, Sendable {
     /// Returns the stored head after a response to HEAD (§4.3.5). Returns nil if the stored response is out of date.
     package func freshened(byHead head: HTTPResponse, requestTime: Date, responseTime: Date) -> StoredResponse? {
         let (old, new) = (response.headerFields, head.headerFields)
-        for name in [HTTPField.Name.eTag, .lastModified, .contentLength] where new.contains(name) {
+        for name in [HTTPField.Name.eTag, .lastModified] where new.contains(name) {
             guard old[name] == new[name] else { return nil }
+        }
+        if let length = new[.contentLength], old[.contentLength] != length {
+            // A response that came in chunks, or was decoded, has no length.
+            let isKnown = new.contains(.eTag) || new.contains(.lastModified)
+            guard !old.contains(.contentLength), isKnown else { return nil }
         }
         guard !conditions.isEmpty, head.status.code == 200, response.status.code == 200 else { return nil }
         return validated(by: head, requestTime: requestTime, responseTime: responseTime)

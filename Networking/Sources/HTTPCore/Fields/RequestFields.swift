@@ -5,8 +5,8 @@ package import HTTPTypes
 package enum RequestFields {
     /// The fields that the transport derives from the request's address, body and connection.
     package static let owned: Set<String> = [
-        "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
-        "trailer", "transfer-encoding", "upgrade",
+        "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection",
+        "request-target", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
     /// Returns the fields unchanged, or throws `HTTPError.Reason.invalidHeader` if the transport sets one of them.

@@ -18,11 +18,20 @@ extension ResumePoint {
     /// Returns the meaning of a response to a request with `requestFields`.
     package func verdict(on response: HTTPResponse) -> Verdict {
         switch response.status.code {
-        case 200: .startOver
+        case 200: verdict(onWhole: response.headerFields)
         case 206: verdict(onPart: response.headerFields)
+        case 201..<300, 412: .askAgain
         case 416: verdict(onRefusal: response.headerFields)
         default: .unrelated
         }
+    }
+
+    /// Some servers send the requested part with the status of the whole.
+    private func verdict(onWhole fields: HTTPFields) -> Verdict {
+        guard case .bytes(let range, let total)? = fields[.contentRange].flatMap(ContentRange.init) else {
+            return .startOver
+        }
+        return range.lowerBound == 0 && (total == nil || range.upperBound + 1 == total) ? .startOver : .askAgain
     }
 
     private func verdict(onPart fields: HTTPFields) -> Verdict {

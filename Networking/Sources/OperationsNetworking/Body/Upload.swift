@@ -117,12 +117,16 @@ struct UploadPortions: AsyncSequence, Sendable {
         private let descriptor: SystemFile
         private let path: String
 
+        /// Opens a regular file. Other files have no length, and opening a pipe would wait for its writer.
         init(_ path: String) throws {
             self.path = path
             do {
-                descriptor = try SystemFile.open(FilePath(path), .readOnly, options: .closeOnExec)
+                descriptor = try SystemFile.open(FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking])
             } catch {
                 throw TransferFailure(.cannotRead(path: path, error))
+            }
+            guard (try? descriptor.stat().type) == .regular else {
+                throw TransferFailure(.cannotRead(path: path, NoRegularFile()))
             }
         }
 
@@ -155,6 +159,11 @@ struct UploadPortions: AsyncSequence, Sendable {
             }
         }
     }
+}
+
+/// An error for a folder, a pipe or a device.
+struct NoRegularFile: Error, CustomStringConvertible {
+    var description: String { "this is not a regular file" }
 }
 
 /// An error for a file that ended before its announced length.

@@ -159,7 +159,7 @@ public class HTTPOperation: AsyncOperation, @unchecked Sendable {
     /// Returns the reason to reject a response by its head alone; nil to accept it, or if the reader of the body decides.
     func objection(to head: HTTPResponse) -> HTTPError.Reason? { nil }
 
-    /// Returns the rejection of a response if its body was cut off, and the original error otherwise.
+    /// Returns the rejection of a response if its body could not be received, and the original error otherwise.
     ///
     /// Cut-off bodies are common for uploads: async-http-client may lose the body when a server rejects an upload, explains,
     /// and closes.
@@ -167,7 +167,9 @@ public class HTTPOperation: AsyncOperation, @unchecked Sendable {
         let head = transfer.record.withLock { $0.isInBody ? $0.bodyHead : nil }
         guard let head, let objection = objection(to: head) else { return error }
         switch error.reason {
-        case .truncated, .connection: return HTTPError(objection, url: error.url, response: head)
+        case .truncated, .connection, .timedOut(.idle), .bodyTooLarge, .undecodableEncoding,
+            .decompressionLimitExceeded:
+            return HTTPError(objection, url: error.url, response: head)
         default: return error
         }
     }

@@ -64,6 +64,8 @@ final class ConnectionProbe: ChannelDuplexHandler {
     private let connection: ConnectionRecord
     private var earlier = 0
     private var awaitsHead = false
+    private var hasFinalHead = false
+    private var isRefused = false
 
     private init(_ connection: ConnectionRecord) { self.connection = connection }
 
@@ -100,19 +102,30 @@ final class ConnectionProbe: ChannelDuplexHandler {
     // MARK: - Handling data
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .head = unwrapOutboundIn(data) {
-            earlier = connection.requests
-            connection.requests += 1
-            awaitsHead = true
-        }
-        context.write(data, promise: promise)
+        guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
+        earlier = connection.requests
+        connection.requests += 1
+        (awaitsHead, hasFinalHead) = (true, false)
+        RequestTarget.move(to: &head)
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
-        awaitsHead = false
+        if isRefused { return }
+        guard case .head(var head) = unwrapInboundIn(data) else {
+            return hasFinalHead ? context.fireChannelRead(data) : refuse(context)
+        }
+        guard head.status.code >= 100 else { return refuse(context) }
+        (awaitsHead, hasFinalHead) = (false, head.status.code >= 200 || head.status == .switchingProtocols)
         ConnectionUse(earlier: earlier, established: connection.established).note(in: &head.headers)
         context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    /// async-http-client takes each status below 200 for an interim response, and stops the process at a body behind it.
+    private func refuse(_ context: ChannelHandlerContext) {
+        isRefused = true
+        context.fireErrorCaught(HTTPParserError.invalidStatus)
+        context.close(promise: nil)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -120,7 +133,9 @@ final class ConnectionProbe: ChannelDuplexHandler {
             switch error {
             // A part of the response arrived, though it is not valid HTTP.
             case is HTTPParserError: false
-            case let error as NIOHTTP2Errors.StreamClosed where error.errorCode == .refusedStream: isUsed
+            // The server has not processed the stream. SwiftNIO reports a stream behind the last one of a GOAWAY as cancelled.
+            case let error as NIOHTTP2Errors.StreamClosed where [.refusedStream, .cancel].contains(error.errorCode):
+                awaitsHead
             default: isStale(context)
             }
         context.fireErrorCaught(isStale ? StaleConnection(cause: error) : error)
@@ -131,10 +146,8 @@ final class ConnectionProbe: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    private var isUsed: Bool { awaitsHead && earlier > 0 }
-
     /// Whether the error ends the connection. After the end of a single stream, the connection remains usable.
     private func isStale(_ context: ChannelHandlerContext) -> Bool {
-        isUsed && context.channel.parent?.isActive != true
+        awaitsHead && earlier > 0 && context.channel.parent?.isActive != true
     }
 }

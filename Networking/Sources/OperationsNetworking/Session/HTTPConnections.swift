@@ -59,9 +59,7 @@ final class HTTPConnections: Sendable {
         settings.proxy = forwards ? nil : configuration.proxy?.setting(login)
         let ticker = configuration.ticker
         settings.http1_1ConnectionDebugInitializer = { channel in
-            trust.check(channel).flatMap { ConnectionProbe.add(to: channel, established: ticker.now()) }.flatMap {
-                forwards ? ForwardingHead.add(to: channel) : channel.eventLoop.makeSucceededVoidFuture()
-            }
+            trust.check(channel).flatMap { ConnectionProbe.add(to: channel, established: ticker.now()) }
         }
         settings.http2ConnectionDebugInitializer = { channel in
             trust.check(channel).flatMap { ConnectionProbe.prepare(channel, established: ticker.now()) }

@@ -23,7 +23,7 @@ struct OutgoingRequest {
         (self.address, self.method, self.headers, self.body) = (address, method, headers, body)
     }
 
-    /// Returns the request to a proxy that forwards it. ``ForwardingHead`` adds the server to the first line.
+    /// Returns the request to a proxy that forwards it, with the absolute form of its target (RFC 9112, section 3.2.2).
     func forwarded(by proxy: HTTPAddress.Origin, login: HTTPCredential?) -> OutgoingRequest {
         var request = self
         request.forwarder = proxy
@@ -39,6 +39,13 @@ struct OutgoingRequest {
 
     /// - Parameter loop: The event loop of the connection that the request probably gets.
     func begin(_ exchange: Exchange, by client: HTTPClient, on loop: any EventLoop) throws {
+        var headers = headers
+        let target = address.requestTarget
+        if forwarder != nil {
+            RequestTarget.add("http://\(address.origin.authority)\(target)", to: &headers)
+        } else if target.utf8.contains(UInt8(ascii: "%")) {
+            RequestTarget.add(target, to: &headers)
+        }
         // A request that a task sends belongs to the tracing context of the task.
         if body != nil || client.tracer != nil {
             var request = HTTPClientRequest(url: url)

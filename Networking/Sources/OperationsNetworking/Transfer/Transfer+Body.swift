@@ -20,6 +20,9 @@ extension Transfer {
     ) async throws -> Reception {
         let head = reply.head
         var announced = try announcedLength(head)
+        if let coding = head.headerFields.foreignTransferCoding {
+            throw TransferFailure(.undecodableEncoding("the transfer coding \(coding) is unknown"))
+        }
         var offset: Int64 = 0
         // The length of the whole body if this response is a part of it.
         var whole: Int64?
@@ -46,9 +49,9 @@ extension Transfer {
         let isDecoded = !reply.isFromCache && head.status != .partialContent
         let decoder = isDecoded ? BodyDecoder(for: head, length: announced, request.limits.inflation) : nil
         let length = decoder == nil ? announced : nil
+        record.withLock { ($0.bodyHead, $0.isInBody) = (head, true) }
         try sink.begin(at: offset, length: length, head, at: address)
         record.withLock { record in
-            (record.bodyHead, record.isInBody) = (head, true)
             record.received = offset
             record.expected = whole ?? length.map { $0 + offset }
         }
@@ -200,19 +203,14 @@ extension Transfer {
         try body()
     }
 
-    private func beginWaitingForOthers() { record.withLock { $0.waitsForOthers += 1 } }
+    func beginWaitingForOthers() { record.withLock { $0.waitsForOthers += 1 } }
 
-    private func endWaitingForOthers() {
+    func endWaitingForOthers() {
         let now = session.ticker.now()
         record.withLock { record in
             record.waitsForOthers -= 1
             record.lastActivity = now
         }
-    }
-
-    func noteActivity() {
-        let now = session.ticker.now()
-        record.withLock { $0.lastActivity = now }
     }
 
     /// Whether the error is an early end: the server has closed the connection, or the parser found an early end.

@@ -160,7 +160,9 @@ extension Transfer {
     }
 
     /// Returns the next portion of a body; nil at its end.
-    func next(of body: IncomingBody) async throws -> ByteBuffer? {
+    ///
+    /// - Parameter wait: Called before each wait.
+    func next(of body: IncomingBody, before wait: () -> Void = {}) async throws -> ByteBuffer? {
         let exchange = body.exchange
         while true {
             // Checked here: a body that arrives faster than it is read never reaches a suspension.
@@ -168,7 +170,9 @@ extension Transfer {
             switch try exchange.next() {
             case .bytes(let bytes): return bytes
             case .end: return nil
-            case .later: await waiting(stoppedBy: { exchange.cancel() }) { await exchange.untilMore() }
+            case .later:
+                wait()
+                await waiting(stoppedBy: { exchange.cancel() }) { await exchange.untilMore() }
             }
         }
     }
@@ -285,16 +289,20 @@ extension Transfer {
         }
     }
 
-    /// Reads the rest of an unused body so that the connection can be reused. A long body is dropped, and errors of the
-    /// connection are ignored.
+    /// Reads the rest of an unused body so that the connection can be reused. A long or slow body is dropped, and errors of
+    /// the connection are ignored.
     ///
     /// - Parameter writer: Receives the body if it is complete and short.
     func discard(_ body: Reply.Body, into writer: CacheWriter? = nil) async throws {
         guard case .network(let body) = body else { return }
-        var count = 0
+        var (count, timer) = (0, Task<Void, Never>?.none)
+        beginWaitingForOthers()
+        defer {
+            endWaitingForOthers()
+            timer?.cancel()
+        }
         do {
-            while let bytes = try await next(of: body) {
-                noteActivity()
+            while let bytes = try await next(of: body, before: { timer = timer ?? cancelling(body.exchange) }) {
                 count += bytes.readableBytes
                 if count > 64 << 10 {
                     if let writer { await writer.abandon() }
@@ -306,6 +314,14 @@ extension Transfer {
         } catch {
             if let writer { await writer.abandon() }
             try checkNotStopped()
+        }
+    }
+
+    private func cancelling(_ exchange: Exchange) -> Task<Void, Never> {
+        let (ticker, end) = (session.ticker, session.ticker.now() + .seconds(1))
+        return Task(executorPreference: OperationQueue.ofTimers) {
+            do { try await ticker.sleepUntil(end) } catch { return }
+            exchange.cancel()
         }
     }
 }

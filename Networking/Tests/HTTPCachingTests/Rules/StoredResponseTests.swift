@@ -140,4 +140,17 @@ import Testing
         let new = old.freshened(byHead: answer(200, lines), requestTime: at(5), responseTime: at(5))
         #expect((new != nil) == isCurrent)
     }
+
+    @Test(
+        arguments: [
+            (["ETag: \"a\"", "Content-Length: 4"], true), (["ETag: \"b\"", "Content-Length: 4"], false),
+            (["Content-Length: 4"], false), (["ETag: \"a\""], true),
+        ] as [([String], Bool)])
+    func `a length in the response to HEAD counts against no response without a length`(
+        lines: [String], isCurrent: Bool
+    ) {
+        let old = stored(200, "ETag: \"a\"")
+        let new = old.freshened(byHead: answer(200, lines), requestTime: at(5), responseTime: at(5))
+        #expect((new != nil) == isCurrent)
+    }
 }

@@ -6,7 +6,7 @@ import Testing
     @Test(arguments: [
         "Content-Length", "content-length", "TRANSFER-ENCODING", "Host", "Connection", "Keep-Alive", "Proxy-Connection",
         "TE",
-        "Trailer", "Upgrade", "Expect", "HTTP2-Settings",
+        "Trailer", "Upgrade", "Expect", "HTTP2-Settings", "Request-Target",
     ])
     func `fields that the transport sets are refused`(name: String) throws {
         let fields: HTTPFields = [try #require(HTTPField.Name(name)): "1"]

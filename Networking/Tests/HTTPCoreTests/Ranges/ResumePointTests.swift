@@ -92,16 +92,19 @@ import Testing
             .proceed(length: 5, total: 10)
         ),
         (200, [], .startOver),
-        (200, [(.eTag, "\"a\""), (.contentRange, "bytes 5-9/10")], .startOver),
+        (200, [(.contentRange, "bytes 0-9/10")], .startOver), (200, [(.contentRange, "bytes 0-9/*")], .startOver),
+        (200, [(.contentRange, "nonsense")], .startOver), (200, [(.contentRange, "bytes */10")], .startOver),
+        (200, [(.eTag, "\"a\""), (.contentRange, "bytes 5-9/10")], .askAgain),
+        (200, [(.contentRange, "bytes 0-4/10")], .askAgain),
         (416, [], .askAgain),
         (416, [(.contentRange, "bytes */10")], .askAgain),
         (416, [(.contentRange, "bytes */4")], .askAgain),
         (416, [(.contentRange, "bytes */*")], .askAgain),
         (416, [(.contentRange, "bytes 5-9/10")], .askAgain),
         (416, [(.contentRange, "bytes */5")], .askAgain),
-        (204, [], .unrelated), (302, [], .unrelated), (304, [], .unrelated), (401, [], .unrelated),
-        (404, [], .unrelated),
-        (412, [], .unrelated), (503, [], .unrelated),
+        (202, [], .askAgain), (204, [], .askAgain), (412, [], .askAgain),
+        (302, [], .unrelated), (304, [], .unrelated), (401, [], .unrelated), (404, [], .unrelated),
+        (503, [], .unrelated),
     ]
 
     @Test(arguments: verdicts) func `only the next bytes of the same version are accepted`(

@@ -109,4 +109,47 @@ import Testing
             }
         }
     }
+
+    @Test func `a request that is lost by a GOAWAY is sent again on another connection`() async throws {
+        let (first, held) = (LoopbackGate(), LoopbackGate())
+        try await withServer(
+            { request in
+                switch request.path {
+                case "/first":
+                    try? await first.pass()
+                    return .text("first").with(.goesAway)
+                case "/next" where request.connection == 1:
+                    try? await held.pass()
+                    return .text("late")
+                default: return .text("again")
+                }
+            }, .init(protocol: .http2)
+        ) { server in
+            let session = try HTTPSession.trusting(server)
+            func load(_ path: String) -> HTTPDataOperation<String> {
+                let operation = HTTPDataOperation(get(server.url + path), as: .text, session: session)
+                queue.addOperation(operation)
+                return operation
+            }
+            _ = try await load("/").value
+            let early = load("/first")
+            await first.reached()
+            let next = (0..<3).map { _ in load("/next") }
+            await held.reached(3)
+            first.open()
+            for operation in next { #expect(try await operation.value == "again") }
+            #expect(try await early.value == "first")
+            #expect(server.connectionsEver == 2)
+            held.open()
+        }
+    }
+
+    @Test(arguments: ["099", "000"])
+    func `a status below 100 is an error, although the parser accepts it`(status: String) async throws {
+        let port = try LoopbackSocket.answering("HTTP/1.1 \(status) Odd\r\nContent-Length: 2\r\n\r\nok")
+        let operation = HTTPDataOperation(get("http://127.0.0.1:\(port)/"), session: .plain())
+        queue.addOperation(operation)
+        let why = await reason { try await operation.value }
+        #expect(why?.text == "connection")
+    }
 }

@@ -4,6 +4,7 @@ import HTTPTestServer
 import NIOCore
 import Operations
 @testable import OperationsNetworking
+import OperationsTesting
 import TestSupport
 import Testing
 
@@ -32,6 +33,33 @@ import Testing
             let value = try await operation.value
             #expect(value == "here")
             #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test(arguments: [HTTPResponse.Status.found, .unauthorized])
+    func `a redirect or a challenge takes effect soon, although its body does not end`(
+        status: HTTPResponse.Status
+    ) async throws {
+        let (gate, clock) = (LoopbackGate(), VirtualClock())
+        let session = HTTPSession.plain {
+            $0.credentials = Known()
+            $0.setClock(clock)
+        }
+        let fields: HTTPFields = [.location: "/", .wwwAuthenticate: "Basic realm=\"a\""]
+        try await withServer({ request in
+            request.number > 1
+                ? .text("here")
+                : LoopbackResponse(status, fields: fields, body: .pattern(length: 30_000)).with(
+                    .stalls(.afterBody(10_000), until: gate))
+        }) { server in
+            let operation = HTTPDataOperation(get(server.url + "/a"), as: .text, session: session)
+            queue.addOperation(operation)
+            await gate.reached()
+            while clock.nextDeadline?.offset != .seconds(1) { await Task.yield() }
+            clock.advance(by: .seconds(1))
+            let value = try await operation.value
+            #expect(value == "here")
+            gate.open()
         }
     }
 
@@ -79,6 +107,46 @@ import Testing
             queue.addOperation(stream)
             let read = await reason { for try await _ in stream.body {} }
             #expect(read?.text == "truncated", "who reads a stream has the status already")
+        }
+    }
+
+    @Test func `a refusal by the head is reported even if the body is too long, damaged or late`() async throws {
+        let (gate, clock) = (LoopbackGate(), VirtualClock())
+        let session = HTTPSession.plain { $0.setClock(clock) }
+        try await withServer({ request in
+            let body = LoopbackResponse(.contentTooLarge, body: .pattern(length: 30_000))
+            switch request.path {
+            case "/long": return body
+            case "/damaged":
+                return LoopbackResponse(.contentTooLarge, fields: [.contentEncoding: "gzip"], body: .text("x"))
+            default: return body.with(.stalls(.afterBody(10_000), until: gate))
+            }
+        }) { server in
+            for path in ["/long", "/damaged", "/late"] {
+                var request = get(server.url + path)
+                if path == "/long" { request.limits.maxBufferedBytes = 1000 }
+                let operation = HTTPDataOperation(request, session: session)
+                queue.addOperation(operation)
+                if path == "/late" {
+                    await gate.reached()
+                    for await progress in operation.transferProgressUpdates where progress.received == 10_000 { break }
+                    clock.advance(by: .seconds(10))
+                }
+                let why = await reason { try await operation.value }
+                #expect(why?.text == "unacceptableStatus", "\(path)")
+            }
+            gate.open()
+        }
+    }
+
+    @Test func `a body in an unknown transfer coding is an error, and never delivered as it is`() async throws {
+        for coding in ["gzip, chunked", "GZIP,chunked"] {
+            let port = try LoopbackSocket.answering(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\n\r\n2\r\nok\r\n0\r\n\r\n")
+            let operation = HTTPDataOperation(get("http://127.0.0.1:\(port)/"), session: .plain())
+            queue.addOperation(operation)
+            let why = await reason { try await operation.value }
+            #expect(why?.text == "undecodableEncoding")
         }
     }
 

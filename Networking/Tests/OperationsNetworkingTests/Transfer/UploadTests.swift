@@ -72,6 +72,25 @@ import Testing
         }
     }
 
+    @Test func `a folder, a pipe and a device are refused before anything is sent`() async throws {
+        let folder = try Folder()
+        mkfifo(folder.file("pipe"), 0o600)
+        try await withServer({ _ in LoopbackResponse() }) { server in
+            for path in [folder.path, folder.file("pipe"), "/dev/null"] {
+                var form = MultipartForm()
+                // The lengths that systems report for two folders exceed the largest integer.
+                form.append("one", filePath: path)
+                form.append("other", filePath: path)
+                for body in [HTTPRequestBody.file(path: path), .multipart(form)] {
+                    let request = HTTPRequestDescription(.post, server.url + "/", body: body)
+                    let why = await reason { try await run(HTTPDataOperation(request, session: session)) }
+                    #expect(why?.text == "cannotRead")
+                }
+            }
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     // MARK: - Sequences
 
     @Test(arguments: [nil, 300_000] as [Int64?])

@@ -7,8 +7,8 @@ import Operations
 import TestSupport
 import Testing
 
-/// Requests for `http` that a proxy forwards. A server plays the proxy.
-@Suite(.timeLimit(.minutes(5))) struct ForwardingHeadTests {
+/// The first lines of requests, also of those for `http` that a proxy forwards. A server plays the proxy.
+@Suite(.timeLimit(.minutes(5))) struct RequestTargetTests {
     private let queue = OperationQueue()
 
     private final class Wallet: HTTPCredentialSource {
@@ -39,9 +39,30 @@ import Testing
         return try await operation.value
     }
 
+    @Test(arguments: [HTTPTestServer.Configuration.TransportProtocol.http1, .http2])
+    func `a server gets the target of the address, with every escape as it is written`(
+        version: HTTPTestServer.Configuration.TransportProtocol
+    ) async throws {
+        let targets = [
+            "/%E4", "/%FC%80/a?b=%E4", "/100%", "/%zz?a=%zz&b=%5B1%5D", "/a?b=%", "/%2F%2f%00", "//a//b?", "/a;b:c@d",
+            "/%C3%A4",
+        ]
+        let field = try #require(HTTPField.Name("request-target"))
+        try await withServer({ .text($0.fields[field] ?? "none") }, .init(protocol: version)) { server in
+            let session = try HTTPSession.trusting(server)
+            for (target, method) in targets.flatMap({ [($0, HTTPRequest.Method.get), ($0, .post)] }) {
+                let body = method == .get ? HTTPRequestBody.none : .bytes(Data("body".utf8))
+                let request = HTTPRequestDescription(method, server.url + target, body: body)
+                let text = try await load(request, session)
+                #expect(text == "none" && server.requests.last?.target == target)
+            }
+        }
+    }
+
     @Test(
         arguments: [
             ("http://name.invalid", "http://name.invalid/", "name.invalid"),
+            ("http://name.invalid/%E4?%", "http://name.invalid/%E4?%", "name.invalid"),
             ("http://name.invalid:80/a%20b?c=d%26#e", "http://name.invalid/a%20b?c=d%26", "name.invalid"),
             ("http://Name.invalid:8080/a/../b/", "http://name.invalid:8080/b/", "name.invalid:8080"),
             ("http://[::9]:1/?", "http://[::9]:1/?", "[::9]:1"),
