@@ -62,7 +62,7 @@ extension Operation {
             isFinished ? "finished" : isExecuting ? "executing" : isReady ? "ready" : "waiting for dependencies"
         let cancelled = isCancelled ? ", cancelled" : ""
         let label = OperationLabel(of: self)
-        let name = label.name.map { "'\($0)'" } ?? "nil"
+        let name = label.name.map(\.inQuotes) ?? "nil"
         return "<\(label.type) \(label.addressInHex) name: \(name), \(state)\(cancelled)>"
     }
 }

@@ -12,7 +12,7 @@ struct OperationLabel: Sendable, CustomStringConvertible {
     }
 
     /// The type, and the name or the address.
-    var description: String { "\(typeName) \(name.map { "'\($0.onOneLine)'" } ?? addressInHex)" }
+    var description: String { "\(typeName) \(name.map { $0.inQuotes } ?? addressInHex)" }
 
     /// The name, or the type if there is no name.
     var shortName: String { name ?? typeName }

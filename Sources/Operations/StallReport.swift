@@ -27,8 +27,8 @@ public struct StallReport: Sendable, CustomStringConvertible {
         let count = blocked.count
         let state =
             count == 1 ? "1 operation waits and cannot continue" : "\(count) operations wait and none can continue"
-        let place = path.isEmpty ? "queue '\(queue)'" : path.joined(separator: " → ")
-        let around = path.isEmpty || queue.isEmpty ? "" : " in queue '\(queue)'"
+        let place = path.isEmpty ? "queue \(queue.inQuotes)" : path.joined(separator: " → ")
+        let around = path.isEmpty || queue.isEmpty ? "" : " in queue \(queue.inQuotes)"
         let lines =
             blocked.lazy.map(\.withoutCycles).lines(atMost: Self.describedOperations)
             + cycles.map { "cycle: \($0)" }
@@ -56,7 +56,7 @@ extension Explanation {
 
     fileprivate var withQueue: Explanation {
         let name = queue ?? ""
-        return name.isEmpty ? self : with(reasons, named: "\(operation) in queue '\(name)'")
+        return name.isEmpty ? self : with(reasons, named: "\(operation) in queue \(name.inQuotes)")
     }
 
     private func with(_ reasons: [WaitingReason], named name: String) -> Explanation {

@@ -32,7 +32,7 @@ struct InnerWaits {
         var text: String {
             switch self {
             case .operation(let operation): operation.label
-            case .queue(let queue): "all operations of queue '\(queue.readName() ?? "")'"
+            case .queue(let queue): "all operations of queue \((queue.readName() ?? "").inQuotes)"
             }
         }
     }

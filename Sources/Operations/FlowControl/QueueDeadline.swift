@@ -14,7 +14,9 @@ extension OperationQueue {
     ///
     /// For one operation or a group, use ``Operation/setDeadline(_:clock:)``.
     public final func setDeadline<C: Clock<Duration>>(_ deadline: C.Instant?, clock: C) {
-        let policy = deadline.map { deadline in QueueDeadline { try await clock.sleepFully(until: deadline) } }
+        let policy = deadline.map { deadline in
+            QueueDeadline(hasPassed: { clock.now >= deadline }, sleep: { try await clock.sleepFully(until: deadline) })
+        }
         guard policy != nil || hooks.isSet else { return }
         let old = ownHooks.deadline.exchange(policy)
         old?.cancel()
@@ -38,12 +40,20 @@ final class QueueDeadline: Sendable {
         case replaced
     }
 
+    /// Whether the time is over. The task that waits for it may run late.
+    private let hasPassed: @Sendable () -> Bool
     private let sleep: @Sendable () async throws -> Void
     private let state = Locked(State.new)
 
-    init(_ sleep: @escaping @Sendable () async throws -> Void) { self.sleep = sleep }
+    init(hasPassed: @escaping @Sendable () -> Bool, sleep: @escaping @Sendable () async throws -> Void) {
+        (self.hasPassed, self.sleep) = (hasPassed, sleep)
+    }
 
     func start(for queue: OperationQueue) {
+        if hasPassed() {
+            end()
+            return queue.deadlineIsOver(self)
+        }
         // Weak: the end of the queue ends the task.
         let timer = Task(executorPreference: queue.executorBeside) { [weak queue, weak self, sleep] in
             do { try await sleep() } catch { return }
@@ -61,7 +71,13 @@ final class QueueDeadline: Sendable {
 
     private func end() { state.withLock { $0 = .over } }
 
-    var isOver: Bool { state.withLock { if case .over = $0 { true } else { false } } }
+    var isOver: Bool {
+        switch state.withLock({ $0 }) {
+        case .over: true
+        case .replaced: false
+        case .new, .waits: hasPassed()
+        }
+    }
 
     func cancel() {
         let timer: Task<Void, Never>? = state.withLock { state in

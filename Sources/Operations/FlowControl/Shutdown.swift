@@ -14,7 +14,7 @@ public struct ShutdownReport: Sendable, CustomStringConvertible {
 
     /// One line for the queue, and one for each of the first 20 operations of the longer list that is not empty.
     public var description: String {
-        let place = "queue '\(queue)' was shut down"
+        let place = "queue \(queue.inQuotes) was shut down"
         guard !isComplete else { return "\(place): all operations finished" }
         let listed = unfinished.isEmpty ? cancelled : unfinished
         let lines = listed.lines(atMost: StallReport.describedOperations)

@@ -70,7 +70,7 @@ public struct OperationCondition: Sendable {
         /// The name of the condition.
         public let name: String
 
-        public var description: String { "'\(name)' was not satisfied" }
+        public var description: String { "\(name.inQuotes) was not satisfied" }
     }
 }
 
@@ -82,7 +82,7 @@ public struct OperationConditionFailure: Error, CustomStringConvertible {
     public let reason: any Error
 
     public var description: String {
-        let text = "condition '\(condition)' was not satisfied"
+        let text = "condition \(condition.inQuotes) was not satisfied"
         if let reason = reason as? OperationCondition.Unsatisfied, reason.name == condition { return text }
         return "\(text): \(reason)"
     }

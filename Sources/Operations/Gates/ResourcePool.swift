@@ -235,15 +235,15 @@ public enum ResourceError: Error, Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .unknownResource(let resource, let known):
             """
-            there is no resource '\(resource)' in the pool, which has \
-            \(known.isEmpty ? "none" : known.map { "'\($0)'" }.joined(separator: ", ")). \
+            there is no resource \(resource.inQuotes) in the pool, which has \
+            \(known.isEmpty ? "none" : known.map(\.inQuotes).joined(separator: ", ")). \
             Set its capacity first.
             """
         case .unitsNotPositive(let resource, let units):
-            "a requirement of \(units) units of '\(resource)' was created. Require at least 1 unit, or leave it out."
+            "a requirement of \(units) units of \(resource.inQuotes) was created. Require at least 1 unit, or leave it out."
         case .exceedsCapacity(let resource, let units, let capacity):
             """
-            a requirement of \(units) units of '\(resource)' was created, but the capacity was never more than \
+            a requirement of \(units) units of \(resource.inQuotes) was created, but the capacity was never more than \
             \(capacity). The operation could never start. Require fewer units, or raise the capacity first.
             """
         }

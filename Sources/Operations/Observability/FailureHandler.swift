@@ -9,7 +9,9 @@ public struct UnhandledFailure: Sendable, CustomStringConvertible {
     /// The error of the operation.
     public let error: any Error
 
-    public var description: String { "\(operation) in '\(queue)' failed, and its error was never read: \(error)" }
+    public var description: String {
+        "\(operation) in \(queue.inQuotes) failed, and its error was never read: \(error)"
+    }
 }
 
 extension OperationQueue {

@@ -44,7 +44,7 @@ extension OperationQueue {
         guard explanation.reasons.contains(.executing) else { return }
         HeldLocks.assertNone()
         if let handler = longRunningHandler { return handler(explanation) }
-        Log.warning("queue '\(readName() ?? "")' has a long-running operation: \(explanation)")
+        Log.warning("queue \((readName() ?? "").inQuotes) has a long-running operation: \(explanation)")
     }
 }
 

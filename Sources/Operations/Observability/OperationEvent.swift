@@ -67,7 +67,7 @@ public struct OperationEvent: Sendable, CustomStringConvertible {
 
     public var description: String {
         switch kind {
-        case .added: "\(operation) was added to '\(queue)'"
+        case .added: "\(operation) was added to '\(queue.onOneLine)'"
         case .ready: "\(operation) is ready"
         case .started: "\(operation) starts"
         case .finished(let outcome, let waited, let ran):

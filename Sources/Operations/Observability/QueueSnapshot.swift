@@ -32,7 +32,7 @@ public struct QueueSnapshot: Sendable, CustomStringConvertible {
     public var description: String {
         let reasons = waitingReasons.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
             .map { "\($0.value) for \($0.key.rawValue)" }.joined(separator: ", ")
-        return "'\(queue)': \(executing) execute, \(waiting) wait\(reasons.isEmpty ? "" : " (\(reasons))")"
+        return "\(queue.inQuotes): \(executing) execute, \(waiting) wait\(reasons.isEmpty ? "" : " (\(reasons))")"
     }
 }
 

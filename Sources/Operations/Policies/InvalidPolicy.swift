@@ -18,7 +18,8 @@ enum InvalidPolicy: CustomStringConvertible {
         case .limit(let limit): "a limit was \(limit). Use 1 or more. To start nothing, suspend the queue."
         case .capacity(let capacity): "the capacity of a queue was \(capacity). Use 1 or more, or nil for no capacity."
         case .starvationLimit(let limit): "the starvation limit was \(limit). Use 1 or more, or nil for no limit."
-        case .resource(let name, let capacity): "the capacity of '\(name)' was set to \(capacity). Use 0 or more."
+        case .resource(let name, let capacity):
+            "the capacity of \(name.inQuotes) was set to \(capacity). Use 0 or more."
         }
     }
 

@@ -18,7 +18,7 @@ extension Operation {
     public final func trySetTimeout(
         _ limit: Duration, clock: some Clock<Duration> = ContinuousClock()
     ) throws(OperationError) {
-        let limit = TimeLimit(isFromStart: true, failure: .timeout(limit)) {
+        let limit = TimeLimit(isFromStart: true, failure: .timeout(limit), hasPassed: { false }) {
             let start = clock.now
             return { try await clock.sleepFully(for: max(limit, .zero), since: start) }
         }
@@ -39,7 +39,7 @@ extension Operation {
     ///
     /// - Throws: `OperationError.lateGate`. The call has changed nothing then.
     public final func trySetDeadline<C: Clock>(_ deadline: C.Instant, clock: C) throws(OperationError) {
-        let limit = TimeLimit(isFromStart: false, failure: .deadline) {
+        let limit = TimeLimit(isFromStart: false, failure: .deadline, hasPassed: { clock.now >= deadline }) {
             { try await clock.sleepFully(until: deadline) }
         }
         try changeGate(orNew: TimeLimitGate()) { $0.limits.append(limit) }
@@ -72,6 +72,8 @@ private struct TimeLimit {
     /// Whether the limit begins when the operation starts. If false, the limit begins when the operation is added.
     let isFromStart: Bool
     let failure: OperationTimeout
+    /// Whether the time is over before the start. The timer's task may run late, also for a deadline of the past.
+    let hasPassed: @Sendable () -> Bool
     /// Reads the clock, and returns a closure that sleeps until the time is over. The timer's task may run late, so a
     /// limit that began with the task would be too long.
     let begin: @Sendable () -> Sleep
@@ -88,6 +90,11 @@ private final class TimeLimitGate: OperationGate {
     /// The timer of a child runs on a thread of the queue that its group is placed in, which is not known before.
     func waits(_ operation: Operation, in queue: OperationQueue) {
         if queue.isPlaced { begin(all: false, operation, queue) }
+    }
+
+    func mayStart(_ operation: Operation) -> GateAnswer {
+        let limits = operation.withGate(Self.self) { $0.limits } ?? []
+        return limits.first { $0.hasPassed() }.map { .givesUp($0.failure) } ?? .passes
     }
 
     /// Begins also deadlines that were set while a thread admitted the operation.

@@ -104,7 +104,7 @@ extension OperationQueue {
     }
 
     /// The queue in messages.
-    var label: String { "queue '\(readName() ?? "")'" }
+    var label: String { "queue \((readName() ?? "").inQuotes)" }
 
-    func describe() -> String { "<\(type(of: self)) \(address) name: '\(readName() ?? "")'>" }
+    func describe() -> String { "<\(type(of: self)) \(address) name: \((readName() ?? "").inQuotes)>" }
 }

@@ -16,7 +16,8 @@ public struct QueueExplanation: Sendable, CustomStringConvertible {
 
     /// One line for the queue, and one for each of the first `describedOperations` operations.
     public var description: String {
-        let place = path.isEmpty ? "queue '\(queue)'" : "\(path.joined(separator: " → ")) in queue '\(queue)'"
+        let around = "queue \(queue.inQuotes)"
+        let place = path.isEmpty ? around : "\(path.joined(separator: " → ")) in \(around)"
         let lines = (executing + waiting).lines(atMost: Self.describedOperations)
         return (["\(place): \(executing.count) execute, \(waiting.count) wait"] + lines).joined(separator: "\n  ")
     }

@@ -274,9 +274,9 @@ struct StallSurvey {
                 case .slot: "a slot"
                 case .capacity: "capacity"
                 case .all: "all operations"
-                case .key(let key): "a turn under key '\(key)'"
-                case .units(_, let name): "units of '\(name)'"
-                case .threads(_, let name): "a thread of dispatch queue '\(name)'"
+                case .key(let key): "a turn under key \(key.inQuotes)"
+                case .units(_, let name): "units of \(name.inQuotes)"
+                case .threads(_, let name): "a thread of dispatch queue \(name.inQuotes)"
                 }
             }
 

@@ -85,7 +85,7 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .executing: "executes"
         case .awaits(let name): "waits in its work for \(name)"
-        case .awaitsQueue(let queue): "waits in its work for all operations of queue '\(queue)'"
+        case .awaitsQueue(let queue): "waits in its work for all operations of queue \(queue.inQuotes)"
         case .child(let name): "waits for its child \(name)"
         case .mainThread(let subject): "waits for the main thread, which waits for \(subject)"
         case .finished: "has finished"
@@ -93,31 +93,32 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
         case .cycle(let path): "waits for itself: \(Self.describe(path))"
         case .dependencyInNoQueue(let name): "waits for \(name), which is in no queue; add it to one or start it"
         case .dependency(let name): "waits for \(name)"
-        case .queueSuspended(let queue): "queue '\(queue)' is suspended; set isSuspended to false"
-        case .limitZero(let queue): "the concurrency limit of queue '\(queue)' is 0; raise maxConcurrentOperationCount"
+        case .queueSuspended(let queue): "queue \(queue.inQuotes) is suspended; set isSuspended to false"
+        case .limitZero(let queue):
+            "the concurrency limit of queue \(queue.inQuotes) is 0; raise maxConcurrentOperationCount"
         case .barrier(let holders):
             "waits for a barrier in front of it" + (holders.isEmpty ? "" : ", held by \(Self.list(holders))")
         case .customIsReady: "its overridden isReady is false; announce isReady when it becomes true"
         case .readyNotAnnounced: "isReady is true but was not announced; call didChangeValue(for: \\.isReady)"
         case .finishNotAnnounced: "isFinished is true but was not announced; call didChangeValue(for: \\.isFinished)"
-        case .conditions(let names): "waits for its conditions: \(names.joined(separator: ", "))"
+        case .conditions(let names): "waits for its conditions: \(names.map(\.onOneLine).joined(separator: ", "))"
         case .resource(let name, let units, let inUse, let capacity):
-            "waits for \(units) of '\(name)', of which \(inUse) of \(capacity) are in use"
+            "waits for \(units) of \(name.inQuotes), of which \(inUse) of \(capacity) are in use"
         case .resourceLine(let name, let first):
-            "waits behind \(first), which requested '\(name)' earlier and waits as well"
+            "waits behind \(first), which requested \(name.inQuotes) earlier and waits as well"
         case .exclusion(let name, let holder):
-            "waits for the exclusive name '\(name)'" + (holder.map { ", which \($0) holds" } ?? "")
-        case .capacity(let queue): "waits for capacity in queue '\(queue)', which is full"
+            "waits for the exclusive name \(name.inQuotes)" + (holder.map { ", which \($0) holds" } ?? "")
+        case .capacity(let queue): "waits for capacity in queue \(queue.inQuotes), which is full"
         case .key(let key, let holders):
-            "waits for its turn under key '\(key)'"
+            "waits for its turn under key \(key.inQuotes)"
                 + (holders.isEmpty ? "" : ", whose limit is reached by \(Self.list(holders))")
-        case .rateLimit(let queue): "waits for a permit of the rate limit of queue '\(queue)'"
+        case .rateLimit(let queue): "waits for a permit of the rate limit of queue \(queue.inQuotes)"
         case .slot(let queue, let limit, let holders):
             holders.isEmpty
                 ? "is about to start"
-                : "waits for a slot of queue '\(queue)' (limit \(limit)), taken by \(Self.list(holders))"
+                : "waits for a slot of queue \(queue.inQuotes) (limit \(limit)), taken by \(Self.list(holders))"
         case .dispatchQueue(let label, let holders):
-            "waits for a thread of dispatch queue '\(label)', taken by \(Self.list(holders))"
+            "waits for a thread of dispatch queue \(label.inQuotes), taken by \(Self.list(holders))"
         case .slotReleased: "has released its slot for a time"
         case .paused: "is paused; resume it"
         case .group(let name): "waits for its group \(name) to start"

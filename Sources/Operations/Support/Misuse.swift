@@ -76,7 +76,7 @@ public enum OperationError: Error, Equatable, Sendable, CustomStringConvertible 
             "\(operation) was made to depend on itself. It could never become ready."
         case .exceedsCapacity(let operation, let resource, let units, let capacity):
             """
-            \(operation) was made to need \(units) units of '\(resource)', but the capacity was never more than \
+            \(operation) was made to need \(units) units of \(resource.inQuotes), but the capacity was never more than \
             \(capacity). It could never start. Require fewer units, or raise the capacity first.
             """
         case .groupContainsItself(let group):

@@ -6,6 +6,9 @@ extension String {
         return escapedLine
     }
 
+    /// The text between apostrophes in a one-line message.
+    package var inQuotes: String { "'\(onOneLine)'" }
+
     private var escapedLine: String {
         guard unicodeScalars.contains(where: \.endsLine) else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in

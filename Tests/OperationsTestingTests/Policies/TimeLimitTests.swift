@@ -191,6 +191,50 @@ import Testing
         }
     }
 
+    /// A clock whose sleepers wake late: only when they are cancelled.
+    private struct Sleepless: Clock {
+        let clock: VirtualClock
+        var now: VirtualClock.Instant { clock.now }
+        var minimumResolution: Duration { clock.minimumResolution }
+        func sleep(until deadline: VirtualClock.Instant, tolerance: Duration?) async throws {
+            try await clock.sleep(for: .seconds(86_400))
+        }
+    }
+
+    @Test func `an operation whose deadline has passed before its start never runs, even if the timer is late`() {
+        let queue = executor.makeQueue()
+        let clock = Sleepless(clock: clock)
+        clock.clock.advance(by: .seconds(10))
+        let ran = Guarded(0)
+        let operations = [-10, 0, 1].map { seconds in
+            let operation = BlockOperation { ran.withLock { $0 += 1 } }
+            operation.setDeadline(clock.now.advanced(by: .seconds(seconds)), clock: clock)
+            queue.addOperation(operation)
+            return operation
+        }
+        executor.runUntilIdle()
+        #expect(operations.map { $0.operationOutcome.failure } == [.deadline, .deadline, nil])
+        #expect(ran.withLock { $0 } == 1)
+
+        queue.addOperation { ran.withLock { $0 += 1 } }
+        let waiting = BlockOperation { ran.withLock { $0 += 1 } }
+        queue.addOperation(waiting)
+        queue.setDeadline(clock.now, clock: clock)
+        let later = BlockOperation { ran.withLock { $0 += 1 } }
+        queue.addOperation(later)
+        executor.runUntilIdle()
+        #expect(waiting.operationOutcome.failure == .deadline && later.operationOutcome.failure == .deadline)
+
+        let other = executor.makeQueue()
+        other.setDeadline(clock.now.advanced(by: .seconds(1)), clock: clock)
+        clock.clock.advance(by: .seconds(1))
+        let late = BlockOperation { ran.withLock { $0 += 1 } }
+        other.addOperation(late)
+        executor.runUntilIdle()
+        #expect(late.operationOutcome.failure == .deadline && ran.withLock { $0 } == 1)
+        other.setDeadline(nil)
+    }
+
     @Test func `a deadline may be set while the operation waits, and it is removed when the operation ends in time`()
         throws
     {

@@ -66,6 +66,26 @@ import Testing
         (0..<count).map { WaitingReason.Holder(operation: "a\($0)", executionTime: .milliseconds(2500)) }
     }
 
+    @Test func `no name in a text adds a line or makes it long`() {
+        let name = "a\nb\u{1B}" + String(repeating: "c", count: 5000)
+        let held = Self.holders(1)
+        let reasons: [WaitingReason] = [
+            .awaitsQueue(name), .queueSuspended(queue: name), .limitZero(queue: name), .conditions([name]),
+            .resource(name: name, units: 1, inUse: 1, capacity: 1), .resourceLine(name: name, behind: "a"),
+            .exclusion(name, heldBy: "a"), .capacity(queue: name), .key(name, heldBy: held), .rateLimit(queue: name),
+            .slot(queue: name, limit: 1, heldBy: held), .dispatchQueue(name, heldBy: held),
+        ]
+        let queue = OperationQueue()
+        queue.name = name
+        let texts =
+            reasons.map(\.description) + [
+                queue.label, queue.description, queue.explain().description, queue.snapshot().description,
+            ]
+        for text in texts {
+            #expect(text.utf8.count < 1000 && !text.contains { $0.isNewline || $0 == "\u{1B}" })
+        }
+    }
+
     @Test func `an explanation has the operation before its reasons`() {
         let explanation = Explanation(operation: "Operation 'a'", reasons: [.barrier(heldBy: []), .paused])
         #expect(explanation.description == "Operation 'a': waits for a barrier in front of it; is paused; resume it")
