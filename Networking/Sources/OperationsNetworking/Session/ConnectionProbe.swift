@@ -121,7 +121,7 @@ final class ConnectionProbe: ChannelDuplexHandler {
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
-    /// async-http-client takes each status below 200 for an interim response, and stops the process at a body behind it.
+    /// No response has a status below 100 (RFC 9110, section 15), or a body before its final head.
     private func refuse(_ context: ChannelHandlerContext) {
         isRefused = true
         context.fireErrorCaught(HTTPParserError.invalidStatus)
