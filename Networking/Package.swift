@@ -16,6 +16,7 @@ func nio(_ product: String) -> Target.Dependency { .product(name: product, packa
 
 let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let http2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
+let hpack = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let tls = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
@@ -58,7 +59,7 @@ let package = Package(
             dependencies: [
                 "HTTPCaching", "HTTPCore", "CZlib", operations("Operations"),
                 asyncHTTPClient, nio("NIOConcurrencyHelpers"), nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
-                nio("NIOFoundationCompat"), http2, tls,
+                nio("NIOFoundationCompat"), http2, hpack, tls,
                 .product(name: "Tracing", package: "swift-distributed-tracing"), systemPackage, httpTypes, crypto,
             ],
             swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
@@ -79,7 +80,7 @@ let package = Package(
             name: "HTTPTestServer",
             dependencies: [
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOConcurrencyHelpers"), nio("NIOHTTP1"), http2,
-                .product(name: "NIOHPACK", package: "swift-nio-http2"), tls, httpTypes, crypto,
+                hpack, tls, httpTypes, crypto,
                 .product(name: "X509", package: "swift-certificates"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
             ],

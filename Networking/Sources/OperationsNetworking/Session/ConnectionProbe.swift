@@ -95,6 +95,7 @@ final class ConnectionProbe: ChannelDuplexHandler {
             let record = try connection.pipeline.syncOperations.handler(type: ConnectionRecord.self)
             let pipeline = channel.pipeline.syncOperations
             let codec = try pipeline.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+            try pipeline.addHandler(StreamStatus(), position: .before(codec))
             try pipeline.addHandler(ConnectionProbe(record), position: .after(codec))
         }
     }
