@@ -106,17 +106,28 @@ public struct RetryPolicy: Sendable {
         }
     }
 
-    /// Runs `body` as part of an operation, which releases its slot during the delays.
+    /// Runs `body` as part of the operation of this task, which releases its slot during the delays.
     @usableFromInline
     func runReleasingSlot<Success>(_ body: @Sendable () async throws -> Success) async throws -> Success {
-        try await repeating { _ in
-            try await body()
-        } wait: { attempt in
-            let delay = delay(beforeRetry: attempt)
-            if let operation = ThreadContext.ofCurrentTask?.operation as? AsyncOperation {
-                try await operation.releaseSlot(for: delay)
+        let operation = ThreadContext.ofCurrentTask?.operation as? AsyncOperation
+        return try await run(
+            releasingSlotOf: operation, clock: ContinuousClock(), random: SystemRandomNumberGenerator()
+        ) { _ in try await body() }
+    }
+
+    /// Runs `body` as part of an operation, which releases its slot during the delays.
+    func run<Success>(
+        releasingSlotOf operation: AsyncOperation?, clock: some Clock<Duration>, random: some RandomNumberGenerator,
+        _ body: @Sendable (Int) async throws -> Success
+    ) async throws -> Success {
+        var random = random
+        return try await repeating(body) { attempt in
+            let delay = delay(beforeRetry: attempt, using: &random)
+            guard delay > .zero else { return }
+            if let operation {
+                try await operation.releaseSlot(for: delay, clock: clock)
             } else {
-                try await ContinuousClock().sleepFully(for: delay)
+                try await clock.sleepFully(for: delay)
             }
         }
     }

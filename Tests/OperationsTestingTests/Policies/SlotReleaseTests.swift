@@ -100,5 +100,60 @@ import Testing
         }
     }
 
+    @Test func `a retry operation runs others in its slot between its attempts, and only then`() {
+        let queue = executor.makeQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.setLimitPerKey(1)
+        let log = Journal<String>()
+        let policy = RetryPolicy(retries: 1, backoff: .constant(.seconds(10)), jitter: .none)
+        let retry = RetryOperation(policy, clock: clock) { number in
+            TaskOperation {
+                log.append("attempt \(number)")
+                if number == 1 { throw Failed() }
+            }
+        }
+        queue.addOperation(retry, limitKey: "host")
+        for name in ["a", "b"] { queue.addOperation(name: name, limitKey: "host") { log.append(name) } }
+        executor.runUntilIdle()
+        #expect(log.entries == ["attempt 1", "a", "b"] && !retry.isExecuting)
+        #expect(queue.explain(retry).reasons == [.slotReleased] && queue.stallReport() == nil)
+        executor.runUntilIdle(advancing: clock)
+        #expect(log.entries == ["attempt 1", "a", "b", "attempt 2"] && retry.operationOutcome == .succeeded)
+        #expect(clock.now.offset == .seconds(10))
+    }
+
+    @Test func `a cancelled retry operation ends during a delay, without another attempt`() {
+        let queue = executor.makeQueue()
+        let log = Journal<Int>()
+        let policy = RetryPolicy(retries: 3, backoff: .constant(.seconds(10)), jitter: .none)
+        let retry = RetryOperation(policy, clock: clock) { number in
+            TaskOperation {
+                log.append(number)
+                throw Failed()
+            }
+        }
+        queue.addOperation(retry)
+        executor.runUntilIdle()
+        retry.cancel()
+        executor.runUntilIdle()
+        #expect(log.entries == [1] && retry.operationOutcome == .cancelled && clock.sleeperCount == 0)
+    }
+
+    @Test func `a retry without a delay keeps its slot`() {
+        let queue = executor.makeQueue()
+        queue.maxConcurrentOperationCount = 1
+        let log = Journal<String>()
+        let retry = RetryOperation(RetryPolicy(retries: 2, backoff: .none)) { number in
+            TaskOperation {
+                log.append("attempt \(number)")
+                throw Failed()
+            }
+        }
+        queue.addOperation(retry)
+        queue.addOperation { log.append("other") }
+        executor.runUntilIdle()
+        #expect(log.entries == ["attempt 1", "attempt 2", "attempt 3", "other"])
+    }
+
     private struct Failed: Error {}
 }
