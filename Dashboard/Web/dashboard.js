@@ -11,8 +11,8 @@ const stateNames = {
 const reasonNames = {
   dependencies: "for other operations", conditions: "for conditions", resources: "for resources", key: "for the limit of a key",
   rateLimit: "for the rate limit", barrier: "for a barrier", suspended: "because the queue is suspended",
-  limitZero: "because the limit is 0", paused: "paused", group: "for their group", ownReadiness: "for their own readiness",
-  slot: "for a slot",
+  limitZero: "because the limit is 0", paused: "paused", delay: "for the end of a delay", group: "for their group",
+  ownReadiness: "for their own readiness", slot: "for a slot",
 };
 const model = {
   sources: [], current: null, tab: "operations", cursor: 0, cursors: [], text: "", state: "", zoom: 1, history: {},

@@ -75,10 +75,12 @@ extension AsyncOperation {
         guard word.lifecycle.hasQueue, let queue = taskReference.load()?.queue else {
             return try await clock.sleepFully(for: delay)
         }
-        changeHold { $0.releases += 1 }
+        let start = clock.now
+        let release = Hold.Release { delay - start.duration(to: clock.now) }
+        changeHold { $0.releases.append(release) }
         let timer = Task(executorPreference: queue.executorBeside) { [weak self] in
-            try? await clock.sleepFully(for: delay)
-            self?.changeHoldBack { $0.releases -= 1 }
+            try? await clock.sleepFully(for: delay, since: start)
+            self?.changeHoldBack { $0.releases.removeAll { $0 === release } }
         }
         await waitWhilePaused()
         timer.cancel()

@@ -6,11 +6,19 @@ final class Hold: OperationGate {
 
     /// Whether the operation is paused.
     @exclusivity(unchecked) var isOn = false
-    /// The number of calls of `releaseSlot` whose time is not over.
-    @exclusivity(unchecked) var releases = 0
-    var isHeld: Bool { isOn || releases > 0 }
+    /// The calls of `releaseSlot` whose time is not over.
+    @exclusivity(unchecked) var releases: [Release] = []
+    var isHeld: Bool { isOn || !releases.isEmpty }
     /// The work, while it waits to continue.
     @exclusivity(unchecked) private var standing: Standing?
+
+    /// A call of `releaseSlot`.
+    final class Release: Sendable {
+        /// Reads a clock of the program, so it is called without the lock.
+        let remaining: @Sendable () -> Duration
+
+        init(_ remaining: @escaping @Sendable () -> Duration) { self.remaining = remaining }
+    }
 
     /// The tasks of the operation that wait to continue. They continue together.
     struct Standing {
@@ -52,11 +60,6 @@ final class Hold: OperationGate {
 
     func mayStart(_ operation: Operation) -> GateAnswer { operation.isHeld ? .waits() : .passes }
 
-    func obstacles(of operation: Operation) -> [GateObstacle] {
-        guard isHeld, !operation.word.lifecycle.isCancelled else { return [] }
-        return [.init(reason: isOn ? .paused : .slotReleased)]
-    }
-
     /// Takes the paused work of an operation that is in no queue.
     func takeStandingAlone() -> Standing? { standing?.isInQueue == false ? standing.take() : nil }
 }
@@ -67,4 +70,12 @@ extension Operation {
 
     /// Whether the operation is paused, or has released its slot for a time.
     final var isHeld: Bool { withGate(Hold.self) { $0.isHeld } ?? false }
+
+    /// The reason why it is held; nil if it is not.
+    final var holdReason: WaitingReason? {
+        guard !word.lifecycle.isCancelled, let hold = withGate(Hold.self, { (isOn: $0.isOn, releases: $0.releases) })
+        else { return nil }
+        if hold.isOn { return .paused }
+        return hold.releases.map { $0.remaining() }.max().map { .slotReleased(for: max($0, .zero)) }
+    }
 }

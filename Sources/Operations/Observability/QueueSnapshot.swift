@@ -24,9 +24,8 @@ public struct QueueSnapshot: Sendable, CustomStringConvertible {
 
     /// A kind of reason for which operations wait: a `WaitingReason` without its details.
     public enum Reason: String, Sendable, CaseIterable {
-        case dependencies, conditions, resources, key, rateLimit, barrier, suspended, limitZero, paused, group,
-            ownReadiness,
-            slot
+        case dependencies, conditions, resources, key, rateLimit, barrier, suspended, limitZero, paused, delay,
+            group, ownReadiness, slot
     }
 
     public var description: String {
@@ -118,7 +117,8 @@ extension WaitingReason {
         switch self {
         case .cycle, .dependency, .dependencyInNoQueue, .inNoQueue, .capacity: .dependencies
         case .conditions: .conditions
-        case .paused, .slotReleased: .paused
+        case .paused: .paused
+        case .slotReleased: .delay
         case .group: .group
         case .resource, .resourceLine, .exclusion: .resources
         case .key: .key

@@ -1,9 +1,12 @@
 /// An operation that runs attempts until one of them succeeds or the policy permits no further attempt.
 ///
 /// An operation runs once, so a closure creates a new operation for each attempt. The attempts run in a separate queue,
-/// in the slot of the retry operation and at its service level. During a delay, the retry operation gives its slot, its
-/// resources and the turn of its key to other operations, as ``AsyncOperation/releaseSlot(for:clock:)`` does. The retry
-/// operation fails with the error of the last attempt.
+/// in the slot of the retry operation and at its service level. The retry operation fails with the error of the last
+/// attempt.
+///
+/// During a delay, the retry operation gives its slot, its resources and the turn of its key to other operations, as
+/// ``AsyncOperation/releaseSlot(for:clock:)`` does, and `isExecuting` is false. The next attempt waits until it has them again.
+/// A retry without a delay keeps them. The time limit of a retry operation includes the delays.
 ///
 /// Cancelling the retry operation cancels the running attempt. If other code cancels an attempt, the retry operation ends
 /// as cancelled.

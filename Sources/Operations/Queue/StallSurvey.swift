@@ -422,8 +422,8 @@ extension Operation {
     ///
     /// - Parameter isReady: Whether the queue has not asked the gates yet. Then only the program itself can hold it back.
     fileprivate func gateObstacles(isReady: Bool) -> [GateObstacle] {
-        if isReady { return withGate(Hold.self) { $0.obstacles(of: self) } ?? [] }
-        return gates.lazy.map { $0.obstacles(of: self) }.first { !$0.isEmpty } ?? []
+        if let holdReason { return [.init(reason: holdReason)] }
+        return isReady ? [] : gates.lazy.map { $0.obstacles(of: self) }.first { !$0.isEmpty } ?? []
     }
 
     /// Returns the queue that the operation waits in. The operation is pinned for a moment, so that it cannot leave, and

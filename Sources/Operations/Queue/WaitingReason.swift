@@ -56,8 +56,8 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
     /// A slot is free, and the operation waits for a thread of the dispatch queue of this label. The holders are the operations that
     /// run there.
     case dispatchQueue(String, heldBy: [Holder])
-    /// The work has released its slot for a time, as between two attempts. It continues by itself.
-    case slotReleased
+    /// The work has released its slot, as between two attempts. It continues by itself after this time, when it has a slot again.
+    case slotReleased(for: Duration)
     /// The operation or its group is paused. The operation starts after the operation or group was resumed.
     case paused
     /// The group of the operation has not started.
@@ -119,7 +119,7 @@ public enum WaitingReason: Sendable, Equatable, CustomStringConvertible {
                 : "waits for a slot of queue \(queue.inQuotes) (limit \(limit)), taken by \(Self.list(holders))"
         case .dispatchQueue(let label, let holders):
             "waits for a thread of dispatch queue \(label.inQuotes), taken by \(Self.list(holders))"
-        case .slotReleased: "has released its slot for a time"
+        case .slotReleased(let time): "has released its slot, and continues in \(time.inWords)"
         case .paused: "is paused; resume it"
         case .group(let name): "waits for its group \(name) to start"
         }

@@ -8,7 +8,8 @@ extension ManualRun {
     func observe(except starting: Int? = nil) {
         guard difference == nil else { return }
         reference.now = Int(clock.now.offset / .milliseconds(1))
-        // The ends are first, because they may permit the start of another operation.
+        // Delays and ends are first, because they may permit the start of another operation, or the end of a cancelled one.
+        for number in operations.indices where number != starting { observeDelay(number) }
         for number in operations.indices where number != starting { observeEnd(number) }
         for number in operations.indices where number != starting { observeState(number) }
         reference.passPrioritiesOn()
@@ -20,6 +21,13 @@ extension ManualRun {
                 fail("queue \(number) lists \(listed.map { $0.name! }), not \(line)")
             }
         }
+    }
+
+    func observeDelay(_ number: Int) {
+        guard reference.operations[number].delay != nil, !operations[number].isExecuting,
+            !operations[number].isFinished, reference.beginsDelay(number)
+        else { return }
+        note("delay of", number)
     }
 
     func observeEnd(_ number: Int) {

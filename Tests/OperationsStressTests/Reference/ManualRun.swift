@@ -142,9 +142,9 @@ final class ManualRun: ProgramRun, @unchecked Sendable {
         while step() { observe() }
         guard difference == nil else { return }
         if let first = reference.overdue(hasSleepers: clock.sleeperCount > 0).first { fail("\(first) does not start") }
-        for (number, operation) in reference.operations.enumerated() where isOverTime(number) && !operation.isCancelled
-        {
-            fail("operation \(number) is over its time limit and not cancelled")
+        for (number, operation) in reference.operations.enumerated() where !operation.isCancelled {
+            if isOverTime(number) { fail("operation \(number) is over its time limit and not cancelled") }
+            if operation.delay != nil { fail("operation \(number) keeps its slot between two attempts") }
         }
         for waiter in waiters.values {
             let isDue = waiter.operations.allSatisfy { reference.operations[$0].phase == .ended }
@@ -180,12 +180,20 @@ extension ManualRun {
 
     func reachesPause(_ number: Int) {
         observe()
-        guard reference.standsAside(number) else { return }
+        guard reference.pauses(number) else { return }
         note("pause of", number)
+    }
+
+    func attemptFailed(_ number: Int) {
+        if program.plans[number].delay > 0 { reference.operations[number].delay = program.plans[number].delay }
+        note("failed attempt of", number)
     }
 
     func continues(_ number: Int) {
         observe(except: number)
+        if program.plans[number].kind == .retry, reference.operations[number].isCancelled {
+            fail("the cancelled operation \(number) makes another attempt")
+        }
         if reference.operations[number].phase == .waiting { start(number) }
     }
 

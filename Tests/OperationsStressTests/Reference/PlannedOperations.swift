@@ -18,6 +18,9 @@ protocol ProgramRun: AnyObject, Sendable {
     func awaits(_ other: Int, in number: Int) async
     /// The work reaches a point at which it pauses if the operation is paused, and continues after that.
     func reachesPause(_ number: Int)
+    /// An attempt has failed, and the next one follows after the delay of the plan.
+    func attemptFailed(_ number: Int)
+    /// The work continues after a pause, or another attempt begins.
     func continues(_ number: Int)
 }
 
@@ -98,14 +101,15 @@ extension RandomProgram.Plan {
             }
         case .group: return PlannedGroup(number, run, children: sleeps.count, fails: fails, clock: clock)
         case .retry:
-            let policy = RetryPolicy(retries: sleeps.count, backoff: .constant(.milliseconds(4)), jitter: .none)
+            let delay = Duration.milliseconds(delay)
+            let policy = RetryPolicy(retries: sleeps.count, backoff: .constant(delay), jitter: .none)
             return RetryOperation(policy, clock: clock, random: SeededGenerator(seed: 1)) { attempt in
-                if attempt == 1 { run.began(number) }
+                if attempt == 1 { run.began(number) } else { run.continues(number) }
                 let isLast = attempt == sleeps.count + 1
                 let operation = BlockOperation()
                 operation.addExecutionBlock { [unowned operation] in
                     if fails || !isLast { operation.reportFailure(Planned()) }
-                    if isLast { run.returned(number) }
+                    if isLast { run.returned(number) } else { run.attemptFailed(number) }
                 }
                 return operation
             }

@@ -36,6 +36,8 @@ struct RandomProgram: Sendable {
         /// The operation that the work awaits after its call. An earlier one, so that no two can await each other's end once
         /// both have started.
         var awaited: Int?
+        /// The delay between two attempts.
+        var delay: Int { (sleeps.first ?? 0) < 10 ? 0 : 4 }
     }
 
     enum Call: Sendable {
@@ -111,9 +113,9 @@ struct RandomProgram: Sendable {
         // Without service levels: an operation that awaits another would lend its level.
         for number in plans.indices.dropFirst() where features[12] && !features[8] && plans[number].kind == .task {
             let awaited = random.below(number)
-            // Work that pauses needs its resources to continue, also to end after a cancellation. An operation that holds them and
-            // awaits it would wait for ever.
-            if random.chance(50), plans[awaited].kind != .pausing { plans[number].awaited = awaited }
+            // Work that pauses, or waits for its next attempt, needs its resources to continue, also to end after a cancellation.
+            // An operation that holds them and awaits it would wait for ever.
+            if random.chance(50), ![.pausing, .retry].contains(plans[awaited].kind) { plans[number].awaited = awaited }
         }
         for number in plans.indices {
             for _ in 0..<random.below(4) { calls.append(call(features, &random, inWork: false)) }

@@ -20,7 +20,7 @@ extension ReferenceSystem {
         guard let queue = operations[number].queue else { return nil }
         let line = front(of: queue)
         return line.first { other in
-            // An operation with a key, a condition or a resource has its turn at another time.
+            // An operation with a key, a condition, a resource or a delay has its turn at another time.
             guard other != number, isPlain(other), obstacle(other) == nil else { return false }
             let (its, mine) = (priority(of: other), priority(of: number))
             if its != mine { return its > mine && !isDue(mine, queue: queue) }
@@ -71,7 +71,7 @@ extension ReferenceSystem {
 
     private func isPlain(_ number: Int) -> Bool {
         let operation = operations[number]
-        return operation.key == nil && operation.needs.isEmpty && !operation.hasCondition
+        return operation.key == nil && operation.needs.isEmpty && !operation.hasCondition && operation.notBefore == 0
     }
 
     private func place(of number: Int) -> Int? {
@@ -178,11 +178,23 @@ extension ReferenceSystem {
     }
 
     /// The work has reached a point where it can pause. Returns whether it releases its slot.
-    mutating func standsAside(_ number: Int) -> Bool {
+    mutating func pauses(_ number: Int) -> Bool {
+        guard operations[number].isPaused else { return false }
+        return standsAside(number)
+    }
+
+    /// The operation does not execute any more. Returns whether it waits for its next attempt.
+    mutating func beginsDelay(_ number: Int) -> Bool {
+        guard let delay = operations[number].delay, standsAside(number) else { return false }
+        operations[number].notBefore = now + delay
+        operations[number].delay = nil
+        return true
+    }
+
+    /// Returns false if the operation keeps its slot.
+    private mutating func standsAside(_ number: Int) -> Bool {
         let operation = operations[number]
-        guard operation.isPaused, !operation.isCancelled, operation.queue != nil, operation.phase == .running else {
-            return false
-        }
+        guard !operation.isCancelled, operation.queue != nil, operation.phase == .running else { return false }
         operations[number].phase = .waiting
         operations[number].hasBegun = true
         operations[number].ignored = operation.dependencies

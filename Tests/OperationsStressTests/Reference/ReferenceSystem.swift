@@ -21,7 +21,10 @@ struct ReferenceSystem {
         var needs: [Int: Int] = [:]
         var hasCondition = false
         var testing = Testing.nothing
+        /// The time of the condition, or the end of the last delay between two attempts.
         var notBefore = 0
+        /// The delay after the attempt that has failed, until the operation releases its slot for it.
+        var delay: Int?
         var isCancelled = false
         /// Whether the operation has a place in a queue with a capacity.
         var isBounded = false
@@ -30,13 +33,13 @@ struct ReferenceSystem {
         var awaited: Int?
         var quality = QualityOfService.default
         var isPaused = false
-        /// Whether its work has begun. A paused operation is one of the waiting ones again.
+        /// Whether its work has begun. An operation that is paused, or between two attempts, is one of the waiting ones again.
         var hasBegun = false
-        /// Dependencies that were added while it ran. It does not wait for them, also when it is paused.
+        /// Dependencies that were added while it ran. It does not wait for them, also when it is one of the waiting ones again.
         var ignored: Set<Int> = []
         var standing = Standing()
-        /// Whether it was cancelled when it started, or continued after a pause. A cancelled group starts too, because its children
-        /// have to end. It has no turn under its key, and resources only to continue after a pause.
+        /// Whether it was cancelled when it started or continued. A cancelled group starts too, because its children have to end. It
+        /// has no turn under its key, and resources only to continue.
         var wasCancelledAtStart = false
         var hasTurn: Bool { phase == .running && queue != nil && !wasCancelledAtStart }
         var isHolding: Bool { phase == .running && queue != nil && (!wasCancelledAtStart || hasBegun) }

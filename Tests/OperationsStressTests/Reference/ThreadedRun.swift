@@ -21,7 +21,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         /// Dependencies that were removed at some time, in pairs. A thread may remove one that another thread is adding.
         var removed: Set<[Int]> = []
         var running: Set<Int> = []
-        /// Operations that were cancelled while they paused. They continue without a turn under their key.
+        /// Operations that were cancelled during a pause or a delay. They continue without a turn under their key.
         var withoutTurn: Set<Int> = []
         var runs: [Int: Int] = [:]
         var completions: [Int: Int] = [:]
@@ -180,7 +180,7 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
         expect(units <= RandomProgram.capacity + 1, "units")
     }
 
-    /// A retry that is cancelled between two attempts ends without work.
+    /// A retry that is cancelled when an attempt begins ends without the work of that attempt.
     private func isRunning(_ board: Board) -> Set<Int> { board.running.filter { !operations[$0].isFinished } }
 
     func returned(_ number: Int) { board.withLock { _ = $0.running.remove(number) } }
@@ -208,6 +208,8 @@ final class ThreadedRun: ProgramRun, @unchecked Sendable {
 
     /// The operation may release its slot from here on.
     func reachesPause(_ number: Int) { returned(number) }
+
+    func attemptFailed(_ number: Int) { returned(number) }
 
     func continues(_ number: Int) {
         board.withLock { board in

@@ -32,7 +32,7 @@ import Testing
         executor.runUntilIdle()
         #expect(log.entries == ["first", "a", "b"])
         #expect(!attempts.isExecuting && !attempts.isPaused && !attempts.isFinished)
-        #expect(queue.explain(attempts).reasons == [.slotReleased] && queue.stallReport() == nil)
+        #expect(queue.explain(attempts).reasons == [.slotReleased(for: .seconds(10))] && queue.stallReport() == nil)
         executor.runUntilIdle(advancing: clock)
         #expect(log.entries == ["first", "a", "b", "second"] && attempts.operationOutcome == .succeeded)
         #expect(clock.now.offset == .seconds(10))
@@ -116,7 +116,7 @@ import Testing
         for name in ["a", "b"] { queue.addOperation(name: name, limitKey: "host") { log.append(name) } }
         executor.runUntilIdle()
         #expect(log.entries == ["attempt 1", "a", "b"] && !retry.isExecuting)
-        #expect(queue.explain(retry).reasons == [.slotReleased] && queue.stallReport() == nil)
+        #expect(queue.explain(retry).reasons == [.slotReleased(for: .seconds(10))] && queue.stallReport() == nil)
         executor.runUntilIdle(advancing: clock)
         #expect(log.entries == ["attempt 1", "a", "b", "attempt 2"] && retry.operationOutcome == .succeeded)
         #expect(clock.now.offset == .seconds(10))

@@ -53,7 +53,7 @@ import Testing
             .slot(queue: "q", limit: 5, heldBy: holders(5)),
             "waits for a slot of queue 'q' (limit 5), taken by a0 for 2.5 s, a1 for 2.5 s, a2 for 2.5 s and 2 more"
         ),
-        (.slotReleased, "has released its slot for a time"),
+        (.slotReleased(for: .milliseconds(2500)), "has released its slot, and continues in 2.5 s"),
         (.paused, "is paused; resume it"),
         (.group("GroupOperation 'g'"), "waits for its group GroupOperation 'g' to start"),
     ]
