@@ -4,7 +4,7 @@ import OperationsTesting
 import TestSupport
 import Testing
 
-/// Groups in the progress of their queue, and steering from that progress.
+/// Groups and retries in the progress of their queue, and steering from that progress.
 @Suite(.timeLimit(.minutes(5))) struct ProgressGroupTests {
     private let executor = ManualExecutor()
 
@@ -47,6 +47,19 @@ import Testing
         gate.open()
         while !outer.isFinished { executor.runUntilIdle() }
         #expect(queue.progress.fractionCompleted == 1)
+    }
+
+    @Test func `a retry is one unit, which is complete after the last attempt and not during a delay`() {
+        struct Failed: Error {}
+        let (queue, clock) = (executor.makeQueue(), VirtualClock())
+        queue.progress.totalUnitCount = 2
+        let policy = RetryPolicy(retries: 1, backoff: .constant(.seconds(10)), jitter: .none)
+        queue.addOperation(
+            RetryOperation(policy, clock: clock) { number in TaskOperation { if number == 1 { throw Failed() } } })
+        executor.runUntilIdle()
+        #expect(clock.sleeperCount == 1 && queue.progress.completedUnitCount == 0)
+        executor.runUntilIdle(advancing: clock)
+        #expect(queue.progress.completedUnitCount == 1 && queue.progress.fractionCompleted == 0.5)
     }
 
     @Test func `the progress of a group keeps its parent when the group runs in a queue with a progress`() {
