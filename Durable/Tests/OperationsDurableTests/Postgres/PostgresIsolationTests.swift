@@ -28,11 +28,13 @@ struct PostgresIsolationTests {
             (process.standardInput, process.standardOutput, process.standardError) = (input, output, errors)
             // Only the test holds the pipe open. The worker ends at the end of its input.
             _ = fcntl(input.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-            errors.fileHandleForReading.readabilityHandler = { [text] handle in
-                let new = String(decoding: handle.availableData, as: UTF8.self)
-                text.withLock { $0 += new }
-            }
             try process.run()
+            // A thread, because a `readabilityHandler` may close the descriptor while libdispatch still has its event.
+            Thread.detachNewThread { [text, handle = errors.fileHandleForReading] in
+                while case let data = handle.availableData, !data.isEmpty {
+                    text.withLock { $0 += String(decoding: data, as: UTF8.self) }
+                }
+            }
             _ = output.fileHandleForReading.availableData
             try server.join(process)
             try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
