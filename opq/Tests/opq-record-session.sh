@@ -84,6 +84,8 @@ END
 mkfifo gate
 timeout 60 "$opq" run left.yml > first 2>&1 &
 read -r _ < gate
+# The command may run before opq has recorded its process.
+until grep -q writes .opq/left.yml/journal; do sleep 0.01; done
 kill -KILL "$(cat .opq/left.yml/lock)"
 wait
 rm gate
