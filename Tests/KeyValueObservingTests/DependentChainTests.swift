@@ -113,13 +113,13 @@ import Testing
     }
 
     @Test(.tags(.threads)) func `a chain follows the changes of several threads to its last object`() {
-        for _ in 0..<Stress.rounds(50, least: 8) {
-            let (stops, spare, log, start) = (Stop.chain(40), Stop.chain(40), Journal<Int>(), Gate(3))
+        for _ in 0..<Stress.rounds(300, least: 12) {
+            let (stops, spare, log, start) = (Stop.chain(16), Stop.chain(16), Journal<Int>(), Gate(3))
             let token = stops[0].observe(\.total, options: .new) { _, _ in log.append(1) }
             let threads = (0..<3).map { thread in
                 TestThread {
                     start.meet()
-                    for step in stride(from: thread, to: 36, by: 3) {
+                    for step in stride(from: thread, to: 12, by: 3) {
                         stops[step].next = spare[step + 1]
                         spare[step + 1].own += 1
                         stops[step].next = stops[step + 1]
@@ -128,7 +128,7 @@ import Testing
             }
             for thread in threads { thread.join() }
             let before = log.entries.count
-            stops[39].own = 7
+            stops[15].own = 7
             #expect(log.entries.count == before + 1)
             #expect(areUnobserved(spare))
             token.invalidate()
