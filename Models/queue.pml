@@ -30,15 +30,15 @@
  *                               actions of policies
  *   Worker                      OperationQueue.work(on:), work(in:). Each decision is that of WorkerMachine. The other parts
  *                               of `Shift` have the names that they have there: run, resumeNext, end (endStride), depart
- *                               and complete (departHere), look, linger, callOthers, decide, promise(next:) (promiseNext),
- *                               takePromise (keepPromise), turn (lookUnlessResuming)
+ *                               and complete (departHere), look, linger, callOthers, decide, takePromise,
+ *                               turn (lookUnlessResuming)
  *   stopAttending, arrive, ...  the actions of WorkerMachine, by OperationQueue.act
  *   release                     the last release of an operation: its `deinit`
  *   departElsewhere             Operation.depart, with prepareToLeave (tell) and complete
  *   promise                     Worker.obligation. goLong: willDepart; body, then `finishIfFinished` and `endClaimed`
  *   fulfillHere                 OperationQueue.fulfill by the thread that waits (Worker.fulfillObligation)
  *   Monitor                     WorkerPool.survey: Obligation.take, then OperationQueue.fulfill
- *   Late                        OperationQueue.lateStep
+ *   Late                        the job of OperationQueue.fulfill
  *   Handed                      with ASYNC a thread of the user: finishIfFinished
  *   putBack, Cause              OperationQueue.putBack, and the thread on which the cause of the wait ends; reconsiderReadiness
  *   Opener                      OperationQueue.open(_:), the timer of a rate limit
@@ -229,18 +229,12 @@ byte permits = 1;
 #define hasOwnStartable hasStartable
 #endif
 
-/* Workers. 0 is any thread that is no worker. The promise: none, to look, LOOK + x: the departure of operation x, to look with
- * a call claimed, or START + x: to run operation x, which the worker has claimed. */
+/* Workers. 0 is any thread that is no worker. The promise: none, to look, LOOK + x: the departure of operation x, or to look with
+ * a call claimed. */
 #define LOOK 1
 #define CALL 5
-#define START 5
 byte promise[4];
-#if MUTANT == 31
-/* Calls no worker, although the worker first runs an operation. */
 #define looksSoon (promise[me] != 0)
-#else
-#define looksSoon (promise[me] != 0 && promise[me] <= CALL)
-#endif
 byte pending[2];
 chan handed = [3] of { byte };
 #if defined(MONITOR) && (PATHS != 1 || BLOCKS >= 6 || defined(RESUME))
@@ -274,10 +268,11 @@ bit hasCome, awaits;
 #endif
 
 /* The kinds of operations. */
-#if BLOCKS == 11 || BLOCKS == 12
-#define isReleased(x) ((x) == 1 || isAsync(x))
+/* Whether code of the user may run when the worker releases the operation. */
+#if PATHS == 3 || BLOCKS == 11 || BLOCKS == 12
+#define isReleased(x) ((x) == 1 || !isPlain(x))
 #else
-#define isReleased(x) isAsync(x)
+#define isReleased(x) (!isPlain(x))
 #endif
 #define isPlain(x) (PATHS != 2 && !isAsync(x) && !(BLOCKS >= 6 && BLOCKS <= 8 && (x) == 1))
 #define isLong(x) (!isAsync(x) && (PATHS != 1 || (BLOCKS >= 6 && BLOCKS <= 8 && (x) == 1)))
@@ -293,11 +288,11 @@ bit hasCome, awaits;
 #else
 #define mayStay true
 #endif
-/* mayClaimThoughResuming */
+/* OperationQueue.mayClaim */
 #ifdef RATE
 #define mayClaim false
 #else
-#define mayClaim true
+#define mayClaim (!hasResumptions)
 #endif
 
 /* Ghosts: for the properties only. */
@@ -874,15 +869,6 @@ inline departElsewhere() {
     complete()
 }
 
-/* Takes back the claim of `cur`, whose start a worker has promised: lateStep. */
-inline putBackPromised() {
-    assert(phase[cur] == STARTING);
-    ev = PUTS_BACK; withState();
-    atomic { levels = more; more = 0 };
-    callWorkersUnlessLooking();
-    becomesReady(cur)
-}
-
 /* OperationQueue.fulfill, of the promise `want`, which this thread has taken. */
 inline fulfillHere() {
     if
@@ -1223,7 +1209,7 @@ inline noteTakenPromise() {
     fi
 }
 
-/* depart(_:claims:_:) */
+/* depart(_:_:) */
 inline departHere() {
     if
     :: attends || hasDependents(cur) -> promise[me] = LOOK
@@ -1250,6 +1236,9 @@ inline departHere() {
     stays = claims;
 #else
     stays = (claims && !attends);
+#endif
+#if FINDING != 12
+    claims = (claims && !isReleased(cur));
 #endif
     leave();
     noteTakenPromise();
@@ -1292,17 +1281,18 @@ inline departHere() {
             fi
 #endif
             levels = 0
+        :: end == GOES && got == 0 && !attends && !called && (more != 0 || hasResumptions) -> promise[me] = LOOK
         :: else
         fi
     fi;
     complete();
     if
-    :: got == 0 && !(servesResumptions && hasResumptions) -> looked = 0; more = 0
+    :: got == 0 -> looked = 0; more = 0
     :: else -> looked = 1
     fi
 }
 
-/* end(_:hasEnded:claims:_:). `done`: hasEnded. */
+/* end(_:hasEnded:_:). `done`: hasEnded. */
 inline endStride() {
     if
     :: done ->
@@ -1332,12 +1322,11 @@ inline endStride() {
     fi
 }
 
-/* promise(next:) */
-inline promiseNext() {
+/* WorkerMachine.releases */
+inline promiseLook() {
     if
-    :: got != 0 -> promise[me] = START + got
-    :: got == 0 && called -> promise[me] = CALL
-    :: got == 0 && !called && attends -> promise[me] = LOOK
+    :: called -> promise[me] = CALL
+    :: !called && attends -> promise[me] = LOOK
     :: else
     fi
 }
@@ -1375,23 +1364,18 @@ inline release() {
 #endif
 }
 
-inline keepPromise() {
+inline takePromise() {
     if
-    :: got != 0 || called || attends ->
+    :: called || attends ->
         atomic {
             want = promise[me]; promise[me] = 0;
             if
-            :: want == 0 ->
-                /* The monitor has taken the promise. */
-#if MUTANT == 33
-                attends = 0; called = 0; looked = 0; more = 0
-#else
-                got = 0; attends = 0; called = 0; looked = 0; more = 0
-#endif
+            /* The monitor has taken the promise. */
+            :: want == 0 -> attends = 0; called = 0
             :: else -> want = 0
             fi
         }
-    :: else
+    :: else -> promise[me] = 0
     fi
 }
 
@@ -1417,16 +1401,11 @@ inline runClaim() {
 #endif
 #endif
     fi;
-    claims = (mayClaim && !hasResumptions);
+    claims = mayClaim;
     endStride();
     if
-    :: isReleased(cur) ->
-#if FINDING != 12
-        promiseNext();
-#endif
-        release();
-        keepPromise()
-    :: else
+    :: isReleased(cur) -> promiseLook(); release(); takePromise()
+    :: else -> promise[me] = 0
     fi;
     if
     :: !looked && mustLook -> lookUnlessResuming()
@@ -1439,14 +1418,8 @@ inline runClaim() {
 /* resumeNext(_:_:), of `got`. */
 inline runResumption() {
     atomic { cur = got; got = 0; hold() };
-    if
-    :: called ->
-        arrive();
-#if MUTANT != 30
-        looked = 0
-#endif
-    :: else
-    fi;
+    assert(!called || !looked);
+    arrive();
     if
 #ifdef LONER
     :: cur == LONE ->
@@ -1458,7 +1431,7 @@ inline runResumption() {
         runLone();
         decide();
 #if MUTANT != 32
-        promiseNext();
+        promiseLook();
 #endif
         looked = 0
 #endif
@@ -1481,12 +1454,12 @@ inline runResumption() {
         goOn();
         claims = mayClaim;
         endStride();
-        promiseNext();
+        promiseLook();
         release()
     fi;
-    keepPromise();
+    takePromise();
     if
-    :: !looked && mustLook -> look()
+    :: mustLook -> look()
     :: else
     fi;
     cur = 0
@@ -1702,25 +1675,17 @@ end_sleeps:
 #endif
 
 #ifdef LATE
-/* A thread of the pool: lateStep. */
+/* A thread of the pool: the job of `fulfill`. */
 proctype Late() {
     OUTSIDER;
 end_sleeps:
     do
-    :: atomic { late ? cur ->
-            if
-            :: cur > START -> cur = cur - START; arrives = 1
-            :: else -> cur = cur - LOOK
-            fi };
-        if
-        :: arrives -> arrives = 0; putBackPromised()
-        :: else ->
+    :: atomic { late ? cur -> cur = cur - LOOK };
 #if FINDING == 9
-            want = LOOK + cur; fulfillHere()
+        want = LOOK + cur; fulfillHere();
 #else
-            departElsewhere()
+        departElsewhere();
 #endif
-        fi;
         cur = 0
     od
 }

@@ -307,15 +307,6 @@ extension Lifecycle {
             && !containsAny([.gated, .keyed, .unlisted])
     }
 
-    /// Ends the claim of an operation that was not admitted yet, and that stays ready; nil if there was a change since the claim.
-    @inlinable
-    public func unclaimed() -> Lifecycle? {
-        guard phase == .starting, contains(.ready), contains(.admitting) || contains(.unlisted),
-            !containsAny([.gated, .askAgain, .finishAnnounced, .cancelPromised])
-        else { return nil }
-        return moved(to: .enqueued).removing(.admitting)
-    }
-
     /// Puts a claimed operation back. If `askAgain` is set in the old word, the cause of the wait may be gone already. If
     /// `finishAnnounced` is set there, the caller has to finish the operation.
     @inlinable

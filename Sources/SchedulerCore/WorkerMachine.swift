@@ -41,8 +41,6 @@ public struct WorkerMachine: Hashable, Sendable {
         @inlinable @inline(__always) public static var promisesLook: Actions { Actions(rawValue: 1 << 1) }
         /// Promise to look. The worker has claimed the call.
         @inlinable @inline(__always) public static var promisesCall: Actions { Actions(rawValue: 1 << 2) }
-        /// Promise to run the claimed operation, or to cancel it.
-        @inlinable @inline(__always) public static var promisesClaim: Actions { Actions(rawValue: 1 << 3) }
         /// End the attendance.
         @inlinable @inline(__always) public static var stopsAttending: Actions { Actions(rawValue: 1 << 4) }
         /// End the claim of the call.
@@ -62,18 +60,11 @@ public struct WorkerMachine: Hashable, Sendable {
         /// Claim the next operation in the section in which this one leaves.
         @inlinable @inline(__always) public static var claims: Actions { Actions(rawValue: 1 << 13) }
         @inlinable @inline(__always) public static var takesPromise: Actions { Actions(rawValue: 1 << 14) }
-        /// Give up the claimed operation, because the monitor puts it back or cancels it.
-        @inlinable @inline(__always) public static var dropsClaim: Actions { Actions(rawValue: 1 << 15) }
         @inlinable @inline(__always) public static var looks: Actions { Actions(rawValue: 1 << 16) }
         /// Look, and end the claim of the call in the same section.
         @inlinable @inline(__always) public static var looksAndArrives: Actions { Actions(rawValue: 1 << 17) }
         /// Wait some microseconds for arrivals.
         @inlinable @inline(__always) public static var waits: Actions { Actions(rawValue: 1 << 18) }
-
-        /// The actions by which other threads cease to rely on the worker, and are called.
-        @inlinable @inline(__always) public static var signals: Actions {
-            [.stopsAttending, .arrives, .callsForAll, .calls, .callsOtherLevels, .callsForResumption, .callsSuccessor]
-        }
     }
 
     @usableFromInline enum End: Sendable {
@@ -170,8 +161,11 @@ extension WorkerMachine {
     }
 
     /// The operation is about to leave the queue.
+    ///
+    /// - Parameter codeFollows: Whether code of the user may run when the operation has left, such as a `deinit`. A claimed operation
+    ///   would wait for this code.
     @inlinable @inline(__always)
-    public mutating func leaves(mayClaim: Bool, keptPromise: Bool) -> Actions {
+    public mutating func leaves(mayClaim: Bool, codeFollows: Bool, keptPromise: Bool) -> Actions {
         guard mayClaim || !startsMore else {
             returned(keptPromise: keptPromise)
             // Until this worker looks, observers of the queue may wait for the next operation, and so may a `deinit`.
@@ -180,7 +174,8 @@ extension WorkerMachine {
         // The look of the section keeps the promise. Actions of policies after the section may make other operations ready, and
         // this thread may run an operation next. A worker that attends needs no call. The monitor may have ended the attendance,
         // which is found out later.
-        let claims = startsMore ? Actions.claims : .none
+        guard startsMore else { return isAttending ? .none : .clearsPromise }
+        let claims = codeFollows ? Actions.none : .claims
         return isAttending ? claims : claims.union(.clearsPromise).union(.claimsCall)
     }
 
@@ -208,23 +203,17 @@ extension WorkerMachine {
 
     /// The worker is about to release an operation. The `deinit` may take long, or wait for any other operation of the queue.
     @inlinable @inline(__always)
-    public func releases(claim: Bool) -> Actions {
-        claim ? .promisesClaim : isCalled ? .promisesCall : isAttending ? .promisesLook : .none
-    }
+    public func releases() -> Actions { isCalled ? .promisesCall : isAttending ? .promisesLook : .none }
 
     @inlinable @inline(__always)
-    public func released(claim: Bool) -> Actions {
-        // Without either, this worker looks now, also if the monitor has called another one.
-        claim || isReliedOn ? .takesPromise : .clearsPromise
+    public func released() -> Actions {
+        // Otherwise this worker looks now, also if the monitor has called another one.
+        isReliedOn ? .takesPromise : .clearsPromise
     }
 
     /// The worker has taken its promise back, or has found that the monitor has taken it.
     @inlinable @inline(__always)
-    public mutating func tookPromise(_ isKept: Bool) -> Actions {
-        if isKept { return .none }
-        (isAttending, isCalled) = (false, false)
-        return .dropsClaim
-    }
+    public mutating func tookPromise(_ isKept: Bool) { if !isKept { (isAttending, isCalled) = (false, false) } }
 
     /// There is no claim and no resumption.
     public func hasNothing() -> Actions { isReliedOn ? .waits : .claimsCall }

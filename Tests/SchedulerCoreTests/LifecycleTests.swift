@@ -405,19 +405,6 @@ import Testing
         #expect(!pinned.but(.starting).isPinnedBriefly(isPlain: true))
     }
 
-    @Test func `a claim is returned unless there was a change`() {
-        let claimed = Lifecycle().but(.starting, with: [.ready, .admitting])
-        #expect(claimed.unclaimed() == claimed.but(.enqueued, without: .admitting))
-        let barrier = Lifecycle().but(.starting, with: [.ready, .unlisted])
-        #expect(barrier.unclaimed() == Lifecycle().but(.enqueued, with: [.ready, .unlisted]))
-        for flag: Lifecycle.Flags in [.gated, .askAgain, .finishAnnounced, .cancelPromised] {
-            #expect(claimed.but(with: flag).unclaimed() == nil)
-        }
-        #expect(claimed.but(without: .ready).unclaimed() == nil)
-        #expect(claimed.but(without: .admitting).unclaimed() == nil)
-        #expect(claimed.but(.executing).unclaimed() == nil)
-    }
-
     @Test func `a waiting operation is pinned for one push, unless it is about to be pushed`() {
         check(
             { $0.repinned() },

@@ -14,7 +14,6 @@ struct WorkerWorld: Hashable {
     enum Promise: Hashable {
         case none, look, call
         case departure(Int)
-        case claim(Claim)
     }
 
     struct Claim: Hashable {
@@ -58,8 +57,7 @@ struct WorkerWorld: Hashable {
     /// A thread that acts on a promise in place of a worker.
     enum Deputy: Hashable {
         case idle
-        case took(Promise), ended(Promise), calls(Promise, startable: Bool), acts(Promise)
-        case departs(Int)
+        case took(Promise), ended(Promise), calls(Promise, startable: Bool), acts(Int), departs(Int)
     }
 
     let scope: WorkerScope

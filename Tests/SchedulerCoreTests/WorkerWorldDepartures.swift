@@ -14,25 +14,25 @@ extension WorkerWorld {
                 worker.step = .told
             }
         case .told:
-            if worker.promise == .none || !isLook(worker.promise) { advise() }
+            if worker.promise == .none { advise() }
             worker.step = .leave
         case .leave:
-            let actions = worker.machine.leaves(mayClaim: worker.mayClaim, keptPromise: keepsPromise(worker))
+            let actions = worker.machine.leaves(
+                mayClaim: worker.mayClaim, codeFollows: isReleased(operation), keptPromise: keepsPromise(worker))
             act(actions, &worker)
             worker.mayClaim = false
             worker.step = .leaveSection(actions.intersection([.claims, .claimsCall]))
         case .leaveSection(let actions):
-            let claims = actions.contains(.claims)
             let isCalled: Bool
             (worker.claim, worker.more, isCalled) = section(
-                leaving: operation, claims: claims && !has(.block, operation),
-                claimsCall: claims && actions.contains(.claimsCall))
+                leaving: operation, claims: actions.contains(.claims) && !has(.block, operation),
+                claimsCall: actions.contains(.claimsCall))
             worker.hasLooked = true
             worker.step = .left(isCalled: isCalled)
         case .left(let isCalled):
             worker.machine.left(isCalled: isCalled, keptPromise: keepsPromise(worker))
             worker.promise = .none
-            worker.step = worker.claim == nil ? .leaveRest : .complete
+            worker.step = worker.claim == nil ? .leaveRest : .again
         case .leaveRest:
             var facts: WorkerMachine.Facts = []
             if has(.block, operation) { facts.insert(.block) }
@@ -42,37 +42,30 @@ extension WorkerWorld {
             act(worker.machine.leftWithoutClaim(facts), &worker)
             worker.step = .complete
         default:
-            if worker.claim == nil, resumptions.isEmpty { (worker.hasLooked, worker.more) = (false, false) }
-            let isReleased = !isPlain(operation) || has(.release, operation)
+            (worker.hasLooked, worker.more) = (false, false)
+            let isReleased = isReleased(operation)
             if !isReleased { worker.promise = .none }
             worker.step = isReleased ? .promise : .again
         }
     }
 
-    /// `Obligation.isLook`
-    func isLook(_ promise: Promise) -> Bool {
-        switch promise {
-        case .none, .claim: false
-        case .look, .call, .departure: true
-        }
-    }
+    /// Whether the worker releases the operation under a promise, because code of the user may run.
+    func isReleased(_ operation: Int) -> Bool { !isPlain(operation) || has(.release, operation) }
 
     mutating func stepReleasing(_ worker: inout Worker) {
         switch worker.step {
         case .promise:
-            act(worker.machine.releases(claim: worker.claim != nil), &worker)
+            act(worker.machine.releases(), &worker)
             worker.step = .release
         case .release: worker.step = .take
         case .take:
             worker.step = .again
-            let actions = worker.machine.released(claim: worker.claim != nil)
+            let actions = worker.machine.released()
             act(actions, &worker)
             guard actions.contains(.takesPromise) else { return }
             let isKept = worker.promise != .none
             worker.promise = .none
-            if worker.machine.tookPromise(isKept).contains(.dropsClaim) {
-                (worker.claim, worker.hasLooked, worker.more) = (nil, false, false)
-            }
+            worker.machine.tookPromise(isKept)
         case .again:
             worker.operation = 0
             worker.step = worker.hasLooked ? .next : .turn

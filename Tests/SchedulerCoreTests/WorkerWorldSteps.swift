@@ -114,7 +114,7 @@ extension WorkerWorld {
     // MARK: Actions
 
     private static let order: [WorkerMachine.Actions] = [
-        .clearsPromise, .promisesLook, .promisesCall, .promisesClaim, .stopsAttending, .arrives, .callsForAll, .calls,
+        .clearsPromise, .promisesLook, .promisesCall, .stopsAttending, .arrives, .callsForAll, .calls,
         .callsOtherLevels, .callsForResumption, .callsSuccessor,
     ]
 
@@ -129,7 +129,6 @@ extension WorkerWorld {
         case .clearsPromise: worker.promise = .none
         case .promisesLook: worker.promise = .look
         case .promisesCall: worker.promise = .call
-        case .promisesClaim: worker.promise = worker.claim.map { .claim($0) } ?? .none
         case .stopsAttending: isAttended = false
         case .arrives: calls = false
         case .callsForAll:
@@ -147,7 +146,7 @@ extension WorkerWorld {
 
     // MARK: Threads in place of a worker
 
-    /// `OperationQueue.fulfill`, and the steps of `lateStep`.
+    /// `OperationQueue.fulfill`.
     private mutating func takeDeputyStep() {
         switch deputy {
         case .idle: break
@@ -157,25 +156,14 @@ extension WorkerWorld {
         case .ended(let promise): deputy = .calls(promise, startable: section().isStartable)
         case .calls(let promise, let startable):
             if startable || !resumptions.isEmpty { call() }
-            deputy = promise == .none || promise == .look || promise == .call ? .idle : .acts(promise)
-        case .acts(.departure(let operation)):
+            if case .departure(let operation) = promise { deputy = .acts(operation) } else { deputy = .idle }
+        case .acts(let operation):
             deputy = .departs(operation)
             if let dependent = scope.dependencies.first(where: { $0.value == operation })?.key {
                 notified.insert(dependent)
                 if phases[dependent] == .enqueued, !inbox.contains(dependent) { inbox.append(dependent) }
             }
         case .departs(let operation): deputy = .calls(.none, startable: section(leaving: operation).isStartable)
-        case .acts(.claim(let claim)) where claim.isToCancel:
-            cancels.append(claim.operation)
-            deputy = .idle
-        case .acts(.claim(let claim)):
-            expect(phases[claim.operation] == .starting, "\(claim.operation) is put back, and was started")
-            phases[claim.operation] = .enqueued
-            if let index = members.firstIndex(where: { $0.operation == claim.operation }) {
-                members[index].isRunning = false
-            }
-            deputy = .calls(.none, startable: section().isStartable)
-        case .acts: deputy = .idle
         }
     }
 }

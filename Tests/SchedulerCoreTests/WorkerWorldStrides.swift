@@ -50,8 +50,8 @@ extension WorkerWorld {
                 worker.operation = resumptions.removeFirst()
                 worker.isResuming = true
                 let actions = worker.machine.tookResumption()
+                expect(!actions.contains(.arrives) || !worker.hasLooked, "a look of a worker is out of date")
                 act(actions, &worker)
-                if actions.contains(.arrives) { (worker.hasLooked, worker.more) = (false, false) }
                 worker.step = .resume
             }
         case .cancel:
@@ -93,7 +93,7 @@ extension WorkerWorld {
             }
         case .afterEnd: worker.step = .returned(hasEnded: false)
         case .returned(let hasEnded):
-            worker.mayClaim = !scope.isObserved && (worker.isResuming || resumptions.isEmpty)
+            worker.mayClaim = !scope.isObserved && resumptions.isEmpty
             var departs = hasEnded
             if hasEnded {
                 worker.machine.returned(keptPromise: keepsPromise(worker))

@@ -124,7 +124,7 @@ extension OperationQueue {
             }
             if let actions = endSection(section) {
                 // The worker looks when the tasks are resumed. An attending worker has promised that before.
-                if resumesTasks, let worker, worker.claims, worker.claimsCall {
+                if resumesTasks, let worker, worker.claimsCall {
                     ThreadContext.current.worker?.promise(.look)
                 }
                 perform(actions, more: look.more)
@@ -152,7 +152,7 @@ extension OperationQueue {
     /// look. Such code is an action of a policy, and the executor of a task that waits for the queue.
     @inline(__always)
     private func claimCall(_ worker: LeavingWorker, _ state: inout State) -> Bool {
-        guard worker.claims, !state.machine.schedule.hasStartable, state.policies.isEmpty else { return false }
+        guard !state.machine.schedule.hasStartable, state.policies.isEmpty else { return false }
         return state.idle?.hasTask != true && signal.claimCallForSlot(worker.level)
     }
 }

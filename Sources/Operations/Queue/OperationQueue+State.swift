@@ -146,19 +146,6 @@ extension OperationQueue {
                 isReady: mayStart))
         if actions.keepsAlive { state.keptAlive = self }
     }
-
-    /// Makes a claimed operation ready again, in its place, unless there was a change since the claim. No other operation starts
-    /// in between. False: there was a change, or a policy decides.
-    func unclaim(_ operation: Operation) -> Bool {
-        withState { state in
-            guard !state.policies.concern(operation.word.lifecycle), operation.word.update({ $0.unclaimed() }) != nil
-            else { return false }
-            let lifecycle = operation.word.lifecycle
-            state.handle(.putBack(operation.asMember, lane: lifecycle.effectivePriority))
-            arrive(operation, lifecycle, mayStart: true, in: &state)
-            return true
-        }
-    }
 }
 
 // MARK: - Sections

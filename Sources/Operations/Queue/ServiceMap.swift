@@ -51,11 +51,12 @@ struct ServiceMap: Equatable, Sendable {
 
     /// Returns the levels of the threads that run operations of some of the services.
     func levels(of services: Schedule.Services) -> ServiceLevels {
-        var levels = ServiceLevels()
-        for level in ServiceLevel.allCases where !self.services(of: level).isDisjoint(with: services) {
-            levels.insert(ServiceLevels(level))
+        var (levels, rest) = (UInt8(0), services.rawValue)
+        while rest != 0 {
+            levels |= 1 << UInt8(truncatingIfNeeded: rawValue >> (3 * UInt64(rest.trailingZeroBitCount)) & 7)
+            rest &= rest - 1
         }
-        return levels
+        return ServiceLevels(rawValue: levels)
     }
 }
 

@@ -29,11 +29,10 @@ extension OperationQueue: WorkSource {
     /// Ends the call of a worker that has no thread, so that the next push calls a worker again.
     func noThreadComes(of level: ServiceLevel) { signal.workerArrived(level) }
 
-    /// Whether the schedule alone decides which operation is next, and no user code runs when the lock is released.
+    /// Whether a thread may claim the next operation in the section in which an operation leaves: the schedule alone decides which
+    /// is next, and no user code runs when the lock is released.
     @inline(__always)
-    var mayClaimThoughResuming: Bool { !readsClock.load(ordering: .relaxed) && !observersReference.isSet }
-
-    /// Whether a thread may claim the next operation in the section in which an operation leaves.
-    @inline(__always)
-    var mayClaimBlindly: Bool { !hasResumptions && mayClaimThoughResuming }
+    var mayClaim: Bool {
+        !hasResumptions && !readsClock.load(ordering: .relaxed) && !observersReference.isSet
+    }
 }

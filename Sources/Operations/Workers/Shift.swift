@@ -31,9 +31,10 @@ extension OperationQueue {
         while shift.machine.goesOn {
             if let claim = look?.claim {
                 look = claim.isToCancel ? cancel(claim, &shift) : run(claim, more: look.unsafelyUnwrapped.more, &shift)
-            } else if resumeNext(&look, &shift) {
+            } else if resumeNext(after: look, &shift) {
+                takePromise(&shift)
                 // Resumptions and starts alternate, so neither starves the other.
-                look = takePromise(next: look, &shift) ?? turn(&shift, resumption: false)
+                look = turn(&shift, resumption: false)
             } else {
                 look = linger(&shift)
             }
@@ -44,9 +45,8 @@ extension OperationQueue {
     /// Runs resumptions on a worker that exceeds the limit of threads. A resumption already has a slot, and the operations
     /// that occupy all threads may wait for it.
     func workBeyondLimit(in shift: inout Shift) {
-        var look: Look?
-        while shift.machine.goesOn, resumeNext(&look, &shift) {
-            look = takePromise(next: look, &shift)
+        while shift.machine.goesOn, resumeNext(after: nil, &shift) {
+            takePromise(&shift)
             // A new pace each time: this worker must not attend the queue, because it starts no operation.
             shift.pace = Pace()
         }
@@ -64,57 +64,41 @@ extension OperationQueue {
         callOthers(more, &shift)
         let look = claim.operation._withUnsafeGuaranteedRef { startAndEnd($0, &shift) }
         guard claim.isRetained else { return look ?? turn(&shift) }
-        promise(next: look, &shift)
+        act(on: shift.machine.releases(), &shift)
         claim.release()
-        return takePromise(next: look, &shift) ?? turn(&shift)
+        takePromise(&shift)
+        return turn(&shift)
     }
 
     private func startAndEnd(_ operation: Operation, _ shift: inout Shift) -> Look? {
         let hasEnded = start(operation)
-        return end(operation, hasEnded: hasEnded, mayClaim: mayClaimBlindly, &shift)
+        return end(operation, hasEnded: hasEnded, &shift)
     }
 
-    /// Promises the next step of this worker before it releases an operation.
+    /// Ends the promise under which the worker has released an operation.
     @inline(never)
-    private func promise(next look: Look?, _ shift: inout Shift) {
-        let actions = shift.machine.releases(claim: look?.claim != nil)
-        guard let claim = look?.claim, actions.contains(.promisesClaim) else { return act(on: actions, &shift) }
-        shift.worker.promise(claim.isToCancel ? .cancel(claim.operation) : .start(claim.operation))
+    private func takePromise(_ shift: inout Shift) {
+        let actions = shift.machine.released()
+        guard actions.contains(.takesPromise) else { return act(on: actions, &shift) }
+        shift.machine.tookPromise(shift.worker.obligation.take().isPromise)
     }
 
-    /// Returns the next step, unless the monitor has taken the promise and so acts in place of this worker.
-    @inline(never)
-    private func takePromise(next look: Look?, _ shift: inout Shift) -> Look? {
-        let actions = shift.machine.released(claim: look?.claim != nil)
-        guard actions.contains(.takesPromise) else {
-            act(on: actions, &shift)
-            return look
-        }
-        let isKept = shift.worker.obligation.take().isPromise
-        guard shift.machine.tookPromise(isKept).contains(.dropsClaim) else { return look }
-        if let claim = look?.claim, !claim.isToCancel { claim.release() }
-        return nil
-    }
-
-    /// Takes a resumption, and runs the async operation until it suspends again. `look` is the result of the look before that,
-    /// and then of the look after it, with a promise. False: there is no resumption.
-    private func resumeNext(_ look: inout Look?, _ shift: inout Shift) -> Bool {
+    /// Takes a resumption, and runs the async operation until it suspends again. False: there is no resumption.
+    ///
+    /// - Parameter look: The result of the look before that.
+    private func resumeNext(after look: Look?, _ shift: inout Shift) -> Bool {
         guard let resumption = takeResumption(at: shift.level) else { return false }
-        let actions = shift.machine.tookResumption()
-        act(on: actions, &shift)
-        // If the worker had claimed the call, its look is out of date.
-        let more = actions.contains(.arrives) ? nil : look?.more
+        act(on: shift.machine.tookResumption(), &shift)
         guard let task = resumption.task, let operation = task._withUnsafeGuaranteedRef({ $0.heldOperation }) else {
             // There is no operation whose promise the monitor could take.
             act(on: shift.machine.stepsAside(), &shift)
             resumption.runAlone()
             decide(&shift)
-            look = nil
-            promise(next: nil, &shift)
+            act(on: shift.machine.releases(), &shift)
             return true
         }
         shift.worker.begin(Unmanaged.passUnretained(operation), of: self)
-        if let more {
+        if let more = look?.more {
             callOthers(more, &shift)
         } else {
             let signal = signal.forResuming
@@ -123,8 +107,8 @@ extension OperationQueue {
         // Held here: the job may be the last one, and end the task, which holds the operation.
         withExtendedLifetime(operation) {
             resumption.runInside(task)
-            look = end(operation, hasEnded: false, mayClaim: mayClaimThoughResuming, &shift)
-            promise(next: look, &shift)
+            _ = end(operation, hasEnded: false, &shift)
+            act(on: shift.machine.releases(), &shift)
         }
         return true
     }
@@ -132,7 +116,7 @@ extension OperationQueue {
     /// Ends the stride of an operation. If the operation has claimed its end, it leaves the queue, and this worker claims the
     /// next one in the same section.
     @inline(__always)
-    private func end(_ operation: Operation, hasEnded: Bool, mayClaim: Bool, _ shift: inout Shift) -> Look? {
+    private func end(_ operation: Operation, hasEnded: Bool, _ shift: inout Shift) -> Look? {
         var departs = hasEnded
         if hasEnded {
             shift.machine.returned(keptPromise: shift.keepsPromise)
@@ -143,17 +127,20 @@ extension OperationQueue {
             shift.machine.returned(keptPromise: promise.isPromise)
         }
         decide(&shift)
-        if departs { return depart(operation, mayClaim: mayClaim, &shift) }
+        if departs { return depart(operation, &shift) }
         shift.worker.end()
         return nil
     }
 
     @inline(__always)
-    private func depart(_ operation: Operation, mayClaim: Bool, _ shift: inout Shift) -> Look? {
+    private func depart(_ operation: Operation, _ shift: inout Shift) -> Look? {
         let hasDependents = operation.word.lifecycle.contains(.hasDependents)
         if shift.machine.ended(hasDependents: hasDependents).contains(.promisesLook) { shift.worker.promise(.look) }
         operation.prepareToLeave()
-        let actions = shift.machine.leaves(mayClaim: mayClaim, keptPromise: shift.keepsPromise)
+        // The last reference may be that of the queue, or of the claim. The dependencies go with the operation.
+        let codeFollows = !operation.isPlainBlock || operation.attachmentsReference.isUsed
+        let actions = shift.machine.leaves(
+            mayClaim: mayClaim, codeFollows: codeFollows, keptPromise: shift.keepsPromise)
         if actions.contains(.clearsPromise) { shift.worker.obligation.clear() }
         if actions.contains(.promisesLook) { shift.worker.promise(.look) }
         let departure = leave(
@@ -162,44 +149,39 @@ extension OperationQueue {
                 level: shift.level, claims: actions.contains(.claims), claimsCall: actions.contains(.claimsCall)))
         shift.machine.left(isCalled: departure.isCalled, keptPromise: shift.keepsPromise)
         shift.worker.end()
-        // With a claim there is no completion block and no waiter.
-        if departure.look.claim != nil, !(operation.isPlainBlock && operation.attachmentsReference.isUsed) {
+        // With a claim there is no completion block, no waiter, and no code of the user in the release.
+        guard departure.look.claim == nil else {
             Unmanaged.passUnretained(operation).release()
             return departure.look
         }
-        return complete(operation, departure, &shift)
+        complete(operation, departure, &shift)
+        return nil
     }
 
     @inline(never)
-    private func complete(_ operation: Operation, _ departure: Departure, _ shift: inout Shift) -> Look? {
-        var look = departure.look
-        if look.claim == nil { leaveRest(of: operation, departure.lifecycle, &look, &shift) }
+    private func complete(_ operation: Operation, _ departure: Departure, _ shift: inout Shift) {
+        leaveRest(of: operation, departure, &shift)
         operation.complete(departure.lifecycle)
-        let next = look.claim == nil && !resumptionWaits(at: shift.level) ? nil : look
-        // The claim of a plain block has no reference, so this may be the last one. The dependencies go with the operation.
-        let isPlain = operation.isPlainBlock
-        guard isPlain, operation.attachmentsReference.isUsed else {
-            // Without attachments no code of the user follows. The next operation must not run with the promise of `leaveRest`: it
-            // would add operations and call no worker.
-            if isPlain { shift.worker.obligation.clear() }
-            Unmanaged.passUnretained(operation).release()
-            return next
+        // The claim of a plain block has no reference, so this may be the last one. That of another operation follows.
+        let codeFollows = operation.isPlainBlock && operation.attachmentsReference.isUsed
+        if codeFollows {
+            act(on: shift.machine.releases(), &shift)
+        } else if operation.isPlainBlock {
+            // The next operation must not run with the promise of `leaveRest`: it would add operations and call no worker.
+            shift.worker.obligation.clear()
         }
-        promise(next: next, &shift)
         Unmanaged.passUnretained(operation).release()
-        return takePromise(next: next, &shift)
+        if codeFollows { takePromise(&shift) }
     }
 
-    private func leaveRest(of operation: Operation, _ lifecycle: Lifecycle, _ look: inout Look, _ shift: inout Shift) {
+    private func leaveRest(of operation: Operation, _ departure: Departure, _ shift: inout Shift) {
         var facts: WorkerMachine.Facts = []
-        if lifecycle.contains(.hasCompletionBlock) { facts.insert(.block) }
-        if operation.mayResumeTasks(lifecycle) { facts.insert(.tasks) }
-        if !look.more.isEmpty { facts.insert(.more) }
+        if departure.lifecycle.contains(.hasCompletionBlock) { facts.insert(.block) }
+        if operation.mayResumeTasks(departure.lifecycle) { facts.insert(.tasks) }
+        if !departure.look.more.isEmpty { facts.insert(.more) }
         if hasResumptions { facts.insert(.resumption) }
         if signal.isAttended { facts.insert(.othersAttend) }
-        let actions = shift.machine.leftWithoutClaim(facts)
-        act(on: actions, more: look.more, &shift)
-        if !actions.isDisjoint(with: .signals) { look.more = [] }
+        act(on: shift.machine.leftWithoutClaim(facts), more: departure.look.more, &shift)
     }
 
     /// Calls `cancel()`, which may take long, or wait for other operations. So this method first hands the queue to another
