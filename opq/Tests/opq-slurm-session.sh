@@ -38,9 +38,12 @@ nodes_are_up() { test "$(sinfo -h -N -o %T | grep -c -E '^(idle|mixed|allocated)
 # node_is NODE STATE: the controller sees the node in this state.
 node_is() { test "$(sinfo -h -n "$1" -N -o %T)" = "$2"; }
 
-# start FILE: starts a run in the background and waits until the command of the operation `long` runs.
+# jobs COUNT: the commands of the last run have noted this number of different jobs in the file `jobs`.
+jobs() { check "the commands ran in $1 jobs" test "$(sort -u jobs | wc -l)" -eq "$1"; }
+
+# start FILE: starts a run in the background and waits until the command of the operation or the item `long` runs.
 start() {
-    rm -f ran.* go
+    rm -f ran.* go jobs
     "$opq" run --on slurm "$1" > out 2> err &
     run=$!
     await test -s ran.long
@@ -186,6 +189,112 @@ sleep 15
 kill -CONT "$run"
 finish 0
 once long next
+
+# --- Commands of a family share jobs
+
+cat > shared.yml <<'END'
+operations:
+  many:
+    each: { command: seq 200 }
+    batch: 50
+    run: "echo x >> ran.{item}; echo $SLURM_JOB_ID >> jobs; echo item {item}"
+END
+rm -f ran.* jobs
+status 0 run --on slurm shared.yml
+# shellcheck disable=SC2046
+once $(seq 200)
+jobs 4
+check "the output of each command is shown" test "$(grep -c '^ *item [0-9]*$' out)" -eq 200
+check "no files are left" test ! -e .opq/shared.yml/slurm
+
+cat > ends.yml <<'END'
+operations:
+  many:
+    each: [a, bad, c, late, e]
+    batch: 5
+    timeout: 1s
+    run: "echo x >> ran.{item}; echo $SLURM_JOB_ID >> jobs; case {item} in bad) exit 7 ;; late) sleep 1000 ;; esac"
+END
+rm -f ran.* jobs
+status 1 run --on slurm ends.yml
+once a bad c late e
+jobs 1
+check "a failure in the middle of a job has its status" grep -q "many\[bad\].*exit 7" out
+check "a time limit in the middle of a job holds" grep -q "many\[late\]  timed out" out
+check "the others succeed" grep -q "3 succeeded" out
+status 1 run --on slurm --jobs 2 ends.yml
+check "a queue that is too narrow is named" grep -q "its queue starts 2 commands at a time" err
+
+cat > shared-long.yml <<'END'
+operations:
+  many:
+    each: [a, long, c, d]
+    batch: 4
+    run: |
+      echo x >> ran.{item}
+      echo $SLURM_JOB_ID >> jobs
+      if [ {item} = long ]; then while [ ! -e go ]; do sleep 0.2; done; fi
+  next: { after: many, run: "echo x >> ran.next" }
+END
+start shared-long.yml
+kill -TERM "$run"
+finish 143
+check "a cancelled run leaves no shared job" no_jobs
+check "no further command of the job starts" test ! -e ran.c -a ! -e ran.d -a ! -e ran.next
+
+# start_and_kill: starts a run, and kills its opq in the middle of the job.
+start_and_kill() {
+    start shared-long.yml
+    kill -9 "$run"
+    wait "$run" 2> /dev/null
+}
+
+start_and_kill
+touch go
+status 0 resume shared-long.yml
+once a long c d next
+jobs 1
+
+start_and_kill
+touch go
+await no_jobs
+sleep 15 # Slurm forgets the job.
+status 0 resume shared-long.yml
+once a long c d next
+
+# The file has changed, so the commands of the job end one by one, and run again.
+start_and_kill
+sed -i 's/sleep 0.2/sleep 0.1/' shared-long.yml
+"$opq" resume shared-long.yml > out 2> err &
+run=$!
+long_ran_twice() { test "$(wc -l < ran.long)" -eq 2; }
+await long_ran_twice
+touch go
+finish 0
+once c d next
+check "no job is left" no_jobs
+
+# Slurm loses the node: the command goes on there, and the next ones run in a job on the other node.
+start shared-long.yml
+node=$(squeue -h -o %N)
+"$slurm" kill "$folder/cluster" "$node" || check "the daemon of $node ends" false
+await node_is "$node" 'down*'
+await test -s ran.d
+touch go
+finish 0
+once a long c d next
+jobs 2
+"$slurm" restart "$folder/cluster" "$node"
+await nodes_are_up
+
+start shared-long.yml
+node=$(squeue -h -o %N)
+"$slurm" kill "$folder/cluster" "$node"
+"$slurm" restart "$folder/cluster" "$node"
+await nodes_are_up
+touch go
+finish 0
+once a long c d next
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -110,7 +110,6 @@ public final class WorkflowRun: Sendable {
         // The commands of a cluster are no processes of this machine.
         if !isLocal { options.commands = .max }
         let start = try RunStart(plan, options: options)
-        notes = start.notes
         let watch = start.watch
         let resources: RunResources
         do throws(RunFailure) {
@@ -125,6 +124,7 @@ public final class WorkflowRun: Sendable {
             throw error
         }
         if let slurm { options.jobs = options.jobs ?? slurm.jobs }
+        notes = start.notes + (isLocal ? [] : SlurmBatch.notes(plan, jobs: options.jobs ?? 1))
         var queues = Dictionary(
             uniqueKeysWithValues: plan.queues.map { queue in
                 // A queue may have as many threads as operations, and a thread counts as a process.

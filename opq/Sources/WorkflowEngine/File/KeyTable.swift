@@ -116,6 +116,7 @@ extension KeyTable {
             ("terminal", .flag, "Whether the command owns the terminal and standard input."),
             ("capture", .string, "The variable that gets the standard output, for the operations that come after."),
             ("slurm", .list(.string), "Options for sbatch."),
+            ("batch", .count(from: 1), "The number of commands of the family that share a job of Slurm."),
         ],
         others: [
             "cmd": "run", "cmds": "run", "command": "run", "commands": "run", "script": "run", "exec": "run",

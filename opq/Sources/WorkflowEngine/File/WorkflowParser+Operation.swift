@@ -19,6 +19,9 @@ extension WorkflowParser {
             }
         }
         operation.family = family.flatMap { checked($0, members: members) }
+        if operation.family == nil, let batch = members.first(where: { $0.key.value == "batch" }) {
+            report("'batch' without 'each'", at: batch.key.position, remedy: "leave it out: there is one command")
+        }
         if entry.value.mapping != nil, !members.contains(where: { $0.key.value == "run" }) {
             report(
                 "operation '\(entry.key.value)' has no 'run'", at: entry.key.position,
@@ -60,6 +63,7 @@ extension WorkflowParser {
                 guard let fault = SlurmOptions.fault(in: option.value) else { continue }
                 report("'\(option.value)' cannot be an option of sbatch here: \(fault)", at: option.position)
             }
+        case "batch": settings.plain.batch = count(in: entry, from: 1) ?? 1
         case "keepOutputs": settings.plain.keepsOutputs = bool(in: entry) ?? false
         case "timeout":
             settings.plain.timeout = duration(in: entry)

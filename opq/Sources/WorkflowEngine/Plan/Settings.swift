@@ -33,6 +33,8 @@ public struct OperationSettings: Equatable, Sendable {
     public var capture: String?
     /// Options for `sbatch`.
     public var slurm: [String] = []
+    /// The largest number of commands of the family that share a job of Slurm.
+    public var batch = 1
 
     /// Creates settings with the default values.
     public init() {}

@@ -2,8 +2,8 @@ import Glibc
 
 /// The folder `slurm` of a workflow's store, through which jobs and opq exchange files. The nodes must see it by the same path.
 ///
-/// Each batch has a folder, and in it each task: `task` and `limits` for the job, `name` and `state` for a later opq, and `claim`,
-/// `output` and `result` from the job.
+/// Each batch has a folder, and in it each task: `task`, `limits` and `stop` for the job, `name`, `state` and `withdrawn` for a later
+/// opq, and `claim`, `output` and `result` from the job.
 struct SlurmFolder: Sendable {
     /// The reason why a file cannot be used.
     struct Failure: Error {
@@ -16,6 +16,8 @@ struct SlurmFolder: Sendable {
         let name: String
         /// The state before the command, as a text.
         let state: String
+        /// Whether opq has seen to it that the command never runs.
+        var isWithdrawn = false
     }
 
     /// The absolute path.
@@ -38,11 +40,14 @@ struct SlurmFolder: Sendable {
     /// Whether the store of a workflow has such a folder.
     static func exists(in store: RunStore) -> Bool { (store.path + "/slurm").withFileName { access($0, F_OK) == 0 } }
 
-    /// Makes the folder of a new batch, whose name begins with the number of the run.
+    /// Makes the folder of a new batch.
     ///
+    /// - Parameters:
+    ///   - run: The number of the run.
+    ///   - share: The number of tasks that share a job.
     /// - Returns: The name.
-    func makeBatch(run: Int) throws(Failure) -> String {
-        let name = "\(run)-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    func makeBatch(run: Int, share: Int = 1) throws(Failure) -> String {
+        let name = SlurmPlace.batch(run: run, share: share)
         try make("\(path)/\(name)")
         return name
     }
@@ -65,6 +70,18 @@ struct SlurmFolder: Sendable {
         try write(command.prepared?.stateText ?? "", to: "\(folder)/state")
     }
 
+    /// Claims a task, so that no job ever starts its command. A file says so to a later opq.
+    ///
+    /// - Returns: `false` if a job has claimed it.
+    func withdraw(_ place: SlurmPlace) -> Bool {
+        guard file(place, "claim").withFileName({ mkdir($0, 0o700) }) == 0 else { return exists(place, "withdrawn") }
+        makeEmpty(place, "withdrawn")
+        return true
+    }
+
+    /// Asks the script of a job to end one command. It sees the file within five seconds.
+    func stop(_ place: SlurmPlace) { makeEmpty(place, "stop") }
+
     /// Returns the files that the job of a task has written.
     func files(of place: SlurmPlace) -> SlurmTask.Files {
         var files = SlurmTask.Files()
@@ -73,7 +90,7 @@ struct SlurmFolder: Sendable {
         if file(place, "alive").withFileName({ stat($0, &status) }) == 0 {
             files.pulse = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
         }
-        files.isClaimed = file(place, "claim").withFileName { access($0, F_OK) == 0 }
+        files.isClaimed = exists(place, "claim")
         return files
     }
 
@@ -98,7 +115,9 @@ struct SlurmFolder: Sendable {
                 guard let index = Int(index) else { return nil }
                 let place = SlurmPlace(batch: batch, index: index)
                 guard let name = read(place, "name"), let state = read(place, "state") else { return nil }
-                return Left(place: place, name: String(fileName: name), state: String(decoding: state, as: UTF8.self))
+                return Left(
+                    place: place, name: String(fileName: name), state: String(decoding: state, as: UTF8.self),
+                    isWithdrawn: exists(place, "withdrawn"))
             }
         }
     }
@@ -129,6 +148,15 @@ struct SlurmFolder: Sendable {
     // MARK: - Files
 
     private func file(_ place: SlurmPlace, _ name: String) -> String { "\(path)/\(place.batch)/\(place.index)/\(name)" }
+
+    private func exists(_ place: SlurmPlace, _ name: String) -> Bool {
+        file(place, name).withFileName { access($0, F_OK) == 0 }
+    }
+
+    private func makeEmpty(_ place: SlurmPlace, _ name: String) {
+        let made = file(place, name).withFileName { open($0, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600) }
+        if made >= 0 { close(made) }
+    }
 
     /// Makes a folder that other users cannot read, because the environment of a command may have secrets.
     private func make(_ folder: String) throws(Failure) {

@@ -18,7 +18,7 @@ enum SlurmLeft {
         var others: [SlurmFolder.Left] = []
         for task in tasks {
             let name = ByteKey(task.name)
-            if names.contains(name), !hasEnded(name, SlurmFolder.run(of: task.place.batch)) {
+            if names.contains(name), !task.isWithdrawn, !hasEnded(name, SlurmFolder.run(of: task.place.batch)) {
                 // The last one is the latest attempt.
                 if let earlier = adoptable.updateValue(task, forKey: name) { others.append(earlier) }
             } else {
@@ -30,15 +30,30 @@ enum SlurmLeft {
 
     /// Cancels the live jobs of tasks, and waits until their processes have ended.
     ///
+    /// - Parameter kept: The jobs that have further commands. Of these, only the tasks end.
     /// - Returns: Whether none is left.
     @discardableResult
-    static func end(_ tasks: [SlurmFolder.Left], _ tools: SlurmTools, _ note: (String) -> Void) -> Bool {
-        let places = Set(tasks.map(\.place))
+    static func end(
+        _ tasks: [SlurmFolder.Left], keeping kept: Set<SlurmJobPlace> = [], in folder: SlurmFolder, _ tools: SlurmTools,
+        _ note: (String) -> Void
+    ) -> Bool {
+        // No task starts any more, also on a node that Slurm does not reach.
+        let claimed = tasks.map(\.place).filter { !folder.withdraw($0) }
+        var stopped = claimed.filter { kept.contains($0.job) }
+        let places = Set(tasks.map(\.place.job)).subtracting(kept)
         var hasNoted = false
-        for _ in 0..<patience {
+        for attempt in 0..<patience {
             guard let jobs = tools.jobs() else { return false }
+            stopped.removeAll { place in
+                folder.files(of: place).result != nil || !(jobs[place.job] ?? []).contains(where: \.isLive)
+            }
+            if attempt == 0 { for place in stopped { folder.stop(place) } }
             let live = places.flatMap { jobs[$0] ?? [] }.filter(\.isLive)
-            if live.isEmpty { return true }
+            if live.isEmpty {
+                if stopped.isEmpty { return true }
+                sleep(UInt32(pause / .seconds(1)))
+                continue
+            }
             if !hasNoted {
                 let count = live.count == 1 ? "1 job" : "\(live.count) jobs"
                 note("ends \(count) on Slurm, which an opq that was killed had left behind")
@@ -62,7 +77,7 @@ enum SlurmLeft {
         }
         let left = folder.left
         // Without an answer of Slurm, a job may still run and write the files of this run.
-        guard left.isEmpty || end(left, SlurmTools(watch), note) else {
+        guard left.isEmpty || end(left, in: folder, SlurmTools(watch), note) else {
             throw RunFailure(
                 description: "jobs of an earlier run may still run on Slurm, and cannot be ended; "
                     + "end them, and remove \(folder.path)")

@@ -3,13 +3,20 @@ struct SlurmOptions: Hashable, Sendable {
     /// The resources that Slurm gives, and not this machine.
     static let ownResources: Set<String> = ["memory", "cpus", "gpu"]
 
-    /// The options, without those that each job has.
-    let arguments: [String]
+    /// The time that the script of a job needs after a command, to end processes that are left.
+    private static let cleanup = Duration.seconds(4)
+
+    private let resources: [String]
+    /// The longest time of one command. `nil` without a limit.
+    private let time: Duration?
+    private let own: [String]
 
     /// Creates the options of an operation.
     ///
-    /// - Parameter totals: The resources with a total in the workflow. opq limits them itself, unless they are those of nodes.
-    init(_ operation: PlannedOperation, totals: Set<String>) {
+    /// - Parameters:
+    ///   - grace: The time that the command gets to end after its time limit.
+    ///   - totals: The resources with a total in the workflow. opq limits them itself, unless they are those of nodes.
+    init(_ operation: PlannedOperation, grace: Duration = ProcessGroup.grace, totals: Set<String>) {
         var arguments: [String] = []
         let settings = operation.settings
         for (name, amount) in settings.resources.sorted(by: { $0.key < $1.key }) where amount > 0 {
@@ -21,13 +28,19 @@ struct SlurmOptions: Hashable, Sendable {
             default: if !totals.contains(name) { arguments.append("--gres=\(name):\(amount)") }
             }
         }
-        if let limit = settings.timeout {
-            // Slurm counts in minutes. Its own limit is only for a job whose script does not run any more.
-            let seconds = Int((limit + (settings.grace ?? ProcessGroup.grace)) / .seconds(1))
-            arguments.append("--time=\(seconds / 60 + 2)")
-        }
+        resources = arguments
+        time = settings.timeout.map { $0 + (settings.grace ?? grace) + Self.cleanup }
+        own = settings.slurm
+    }
+
+    /// Returns the options of a job, without those that each job has.
+    ///
+    /// - Parameter commands: The number of commands that the job runs one after another.
+    func arguments(commands: Int) -> [String] {
+        // Slurm counts in minutes. Its own limit is only for a job whose script does not run any more.
+        let limit = time.map { ["--time=\(Int($0 * commands / .seconds(1)) / 60 + 2)"] } ?? []
         // The user's own options come last, because the last one of an option counts.
-        self.arguments = arguments + settings.slurm
+        return resources + limit + own
     }
 
     /// The options that opq needs itself, each with its short form.

@@ -33,16 +33,18 @@ struct SlurmRun: Sendable {
         let ends = store.history.lastEnds
         let names = resumes ? Set(plan.operations.map { ByteKey($0.name) }) : []
         let left = SlurmLeft.divide(folder.left, names: names) { name, run in ends[name].map { $0 >= run } ?? false }
-        guard left.others.isEmpty || SlurmLeft.end(left.others, tools, note) else {
+        let keptJobs = Set(left.adoptable.values.map(\.place.job))
+        guard left.others.isEmpty || SlurmLeft.end(left.others, keeping: keptJobs, in: folder, tools, note) else {
             throw RunFailure(description: "the jobs of an earlier run on Slurm cannot be ended")
         }
         let kept = Set(left.adoptable.values.map(\.place.batch))
         for batch in Set(left.others.map(\.place.batch)).subtracting(kept) { folder.remove(batch) }
         // Other users have jobs too.
         jobs = max(limits.jobs / 2, 1)
-        executor = try SlurmExecutor(
-            folder, tools, watch, limits: limits, run: (store.history.runs.last?.number ?? 0) + 1,
-            left: left.adoptable, totals: Set(plan.settings.resources.keys), note: note)
+        let loop = SlurmLoop(
+            folder, tools, limits: limits, run: (store.history.runs.last?.number ?? 0) + 1, left: left.adoptable,
+            totals: Set(plan.settings.resources.keys), note: note)
+        executor = try SlurmExecutor(loop, watch)
     }
 
     /// Ends the executor, and removes the files of all jobs. The journal has their ends.

@@ -10,8 +10,8 @@ struct SlurmSighting: Equatable, Sendable {
         "TIMEOUT",
     ]
 
-    /// The place of the task, which is in the comment of the job.
-    let place: SlurmPlace
+    /// The place of the job. Its batch is in the comment.
+    let place: SlurmJobPlace
     /// The identifier for `scancel`: `12`, or `12_3` for a task of an array.
     let identifier: String
     /// The state as Slurm writes it.
@@ -24,14 +24,14 @@ struct SlurmSighting: Equatable, Sendable {
         let fields = line.split(separator: "|", maxSplits: 4, omittingEmptySubsequences: false)
         guard fields.count == 5, fields[0].hasPrefix(SlurmPlace.commentPrefix) else { return nil }
         // A job that is no array has no index.
-        place = SlurmPlace(
+        place = SlurmJobPlace(
             batch: String(fields[0].dropFirst(SlurmPlace.commentPrefix.count)), index: Int(fields[1]) ?? 0)
         identifier = String(fields[2])
         state = String(fields[3])
         reason = String(fields[4])
     }
 
-    init(place: SlurmPlace, identifier: String = "1", state: String, reason: String = "None") {
+    init(place: SlurmJobPlace, identifier: String = "1", state: String, reason: String = "None") {
         (self.place, self.identifier, self.state, self.reason) = (place, identifier, state, reason)
     }
 
@@ -50,6 +50,29 @@ struct SlurmPlace: Hashable, Sendable {
     /// The beginning of the comment of a job. The name of the batch follows.
     static let commentPrefix = "opq:"
 
+    /// The name of the batch: the number of the run, a random number, and the number of tasks that share a job, if they do.
+    let batch: String
+    /// The number of the task in the batch.
+    let index: Int
+
+    /// Returns the name of a batch.
+    static func batch(run: Int, share: Int) -> String {
+        let name = "\(run)-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        return share > 1 ? "\(name)-\(share)" : name
+    }
+
+    /// The number of tasks that share a job.
+    var share: Int {
+        let parts = batch.split(separator: "-", maxSplits: 2)
+        return parts.count == 3 ? max(Int(parts[2]) ?? 1, 1) : 1
+    }
+
+    /// The job that runs the task, after those of the tasks before it.
+    var job: SlurmJobPlace { SlurmJobPlace(batch: batch, index: index / share) }
+}
+
+/// The place of a job.
+struct SlurmJobPlace: Hashable, Sendable {
     let batch: String
     /// The index in the job array. 0 for a job that is no array.
     let index: Int

@@ -25,10 +25,20 @@ struct SlurmTask: Sendable {
 
     enum Action: Equatable, Sendable {
         case wait
-        /// Submit the job again, because Slurm has lost it before its start.
+        /// Submit the job again, because it has ended before it started the command.
         case submit
         /// Report the end. The duration is `nil` if it is unknown.
         case finish(CommandEnd, Duration?)
+    }
+
+    /// The way in which a command ends that was asked to end.
+    enum Ending: Equatable, Sendable {
+        /// Cancel the job, and wait until its processes have ended.
+        case cancelJob
+        /// End the command only. The job continues with the next one.
+        case stopCommand
+        /// The command never starts.
+        case finish
     }
 
     /// The time in which the files of an ended job may appear on this machine, for example by NFS. It is longer than the pause
@@ -36,7 +46,7 @@ struct SlurmTask: Sendable {
     static let patience = Duration.seconds(15)
     /// The time between two signs of life from a node that Slurm has lost. The processes continue without Slurm's daemon.
     static let nodePatience = Duration.seconds(300)
-    /// The number of times that a job is submitted.
+    /// The number of times that a job is submitted without having started a further command.
     static let submissions = 3
 
     /// The time since when the job is gone and its script has given no sign of life.
@@ -45,18 +55,42 @@ struct SlurmTask: Sendable {
     private var submissionCount = 1
     /// The last state of the job that Slurm has reported.
     private var last: SlurmSighting?
+    /// The first command of the job that had not started when the job was submitted.
+    private var head: Int
     /// Whether the command was asked to end.
     private(set) var isEnding = false
+    /// Whether opq has seen to it that the command never runs.
+    private(set) var isWithdrawn = false
+
+    /// Creates the state of a command in a job.
+    ///
+    /// - Parameter head: The index of the first command of the job.
+    init(head: Int = 0) { self.head = head }
 
     /// Records that the command was asked to end.
     mutating func end() { isEnding = true }
 
+    /// Records that no job ever starts the command.
+    mutating func withdraw() { isWithdrawn = true }
+
+    /// Decides how the command ends, which was asked to.
+    ///
+    /// - Parameter sharers: The commands of the job that have not ended, this one included.
+    func ending(_ sharers: SlurmSharers) -> Ending {
+        sharers.allEnd ? .cancelJob : isWithdrawn ? .finish : .stopCommand
+    }
+
     /// Decides the next step.
-    mutating func look(_ answer: Answer, _ files: Files, at now: Instant) -> Action {
+    ///
+    /// - Parameter sharers: The commands of the job that have not ended, this one included.
+    mutating func look(
+        _ answer: Answer, _ files: Files, _ sharers: SlurmSharers = .lone, at now: Instant
+    ) -> Action {
         if case .job(let job) = answer { last = job }
+        let isClaimed = files.isClaimed && !isWithdrawn
         if let result = files.result {
             // After a cancellation, the processes of the job may run until Slurm kills them.
-            if isEnding, case .job(let job) = answer, job.isLive { return .wait }
+            if isEnding, sharers.allEnd, case .job(let job) = answer, job.isLive { return .wait }
             return .finish(result.end, result.duration)
         }
         switch answer {
@@ -71,11 +105,15 @@ struct SlurmTask: Sendable {
         pulse = files.pulse
         let since = goneSince ?? now
         goneSince = since
-        if isEnding, !files.isClaimed { return .finish(CommandEnd(end: .unknown(text), hasTimedOut: false), nil) }
+        if isEnding, !isClaimed { return .finish(CommandEnd(end: .unknown(text), hasTimedOut: false), nil) }
         let isLost = last?.isLost ?? false
-        guard now - since >= (isLost && files.isClaimed ? Self.nodePatience : Self.patience) else { return .wait }
-        if !files.isClaimed, answer == .missing || isLost, submissionCount < Self.submissions {
+        guard now - since >= (isLost && isClaimed ? Self.nodePatience : Self.patience) else { return .wait }
+        // A job that has started further commands has done its part, also if it failed. A person cancels all commands of a job.
+        let hasProgress = sharers.head > head && last?.state != "CANCELLED"
+        if hasProgress { submissionCount = 0 }
+        if !isClaimed, hasProgress || answer == .missing || isLost, submissionCount < Self.submissions {
             submissionCount += 1
+            head = sharers.head
             goneSince = nil
             last = nil
             return .submit

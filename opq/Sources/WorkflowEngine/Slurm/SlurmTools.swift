@@ -89,7 +89,7 @@ struct SlurmTools: Sendable {
     }
 
     /// Returns the jobs of opq by their places. `nil` if Slurm does not answer.
-    func jobs() -> [SlurmPlace: [SlurmSighting]]? {
+    func jobs() -> [SlurmJobPlace: [SlurmSighting]]? {
         guard let text = run(SlurmSighting.arguments).success else { return nil }
         return Dictionary(
             grouping: text.split(separator: "\n").compactMap { SlurmSighting(line: $0) }, by: \.place)

@@ -1,5 +1,7 @@
+import Glibc
 import Synchronization
 import Testing
+import WorkflowTestSupport
 
 @testable import WorkflowEngine
 
@@ -13,8 +15,11 @@ struct SlurmExecutorTests {
             var calls: [[String]] = []
             /// The answers to the next calls of `sbatch`.
             var failures: [SlurmTools.Output] = []
-            /// Whether jobs wait, and never run.
+            /// Whether jobs wait.
             var isFull = false
+            /// The calls of the script of the jobs that wait, and the folder of the last batch.
+            var waiting: [String] = []
+            var folder = ""
             var isSilent = false
         }
 
@@ -42,6 +47,19 @@ struct SlurmExecutorTests {
             return SlurmTools.Output(end: .exit(0), text: "")
         }
 
+        /// Runs the jobs that wait.
+        func runJobs() {
+            for text in state.withLock(\.waiting) { _ = ShellOutput.run(text, limit: 1000) }
+            state.withLock { state in
+                state.lines = state.lines.map { $0.replacing("PENDING", with: "COMPLETED") }
+            }
+        }
+
+        /// Whether a task of the last batch is claimed.
+        func hasClaim(of index: Int) -> Bool {
+            access("\(state.withLock(\.folder))/\(index)/claim", F_OK) == 0
+        }
+
         private func submit(_ words: [String]) -> SlurmTools.Output {
             if let failure = state.withLock({ $0.failures.isEmpty ? nil : $0.failures.removeFirst() }) {
                 return failure
@@ -54,10 +72,18 @@ struct SlurmExecutorTests {
             let start = (words.firstIndex { $0.hasSuffix("/run") } ?? 0)
             for index in indices ?? [0] {
                 let folder = words[start + 1].quotedForShell
-                let text = "exec sh \(words[start].quotedForShell) \(folder) \(index) 2> /dev/null"
-                if !isFull { _ = ShellOutput.run(text, limit: 1000) }
+                let text = "exec sh \(words[start].quotedForShell) \(folder) \(words[start + 2]) \(index) 2> /dev/null"
+                if isFull {
+                    state.withLock { state in
+                        state.waiting.append(text)
+                        state.folder = words[start + 1]
+                    }
+                } else {
+                    _ = ShellOutput.run(text, limit: 1000)
+                }
                 let field = indices == nil ? "N/A" : "\(index)"
-                let line = "\(comment)|\(field)|\(id)|\(isFull ? "PENDING" : "COMPLETED")|None"
+                let identifier = indices == nil ? "\(id)" : "\(id)_\(index)"
+                let line = "\(comment)|\(field)|\(identifier)|\(isFull ? "PENDING" : "COMPLETED")|None"
                 state.withLock { $0.lines.append(line) }
             }
             return SlurmTools.Output(end: .exit(0), text: "\(id)\n")
@@ -82,8 +108,8 @@ struct SlurmExecutorTests {
         defer { watch.send(.stop) }
         var limits = SlurmTools.Limits()
         limits.arraySize = arraySize
-        let executor = try SlurmExecutor(
-            folder, cluster.tools, watch, limits: limits, run: 2, left: left, totals: [], note: { _ in })
+        let loop = SlurmLoop(folder, cluster.tools, limits: limits, run: 2, left: left, totals: [], note: { _ in })
+        let executor = try SlurmExecutor(loop, watch)
         let ends = Ends()
         var tokens: [ProcessWatch.Token] = []
         for operation in plan.operations {
@@ -128,6 +154,57 @@ struct SlurmExecutorTests {
         let result = try await run(text, on: cluster, in: TemporaryDirectory(files: ["w.yml"]), arraySize: 2)
         #expect(result.ends.count == 5 && result.ends.values.allSatisfy { $0 == exit(0) })
         #expect(cluster.calls.filter { $0[0] == "sbatch" }.count == 3)
+    }
+
+    @Test func `commands that share jobs each have their end, in as few jobs as possible`() async throws {
+        let cluster = Cluster()
+        let directory = try TemporaryDirectory(files: ["w.yml"])
+        let text = "operations: {a: {run: 'echo {item} >> all; exit {item}', each: [0, 1, 2, 3, 4, 5, 6], batch: 3}}"
+        let result = try await run(text, on: cluster, in: directory)
+        #expect(result.ends.count == 7 && result.starts == 7)
+        for status in 0..<7 { #expect(result.ends["a[\(status)]"] == exit(Int32(status))) }
+        #expect(try directory.text(of: "all") == "0\n1\n2\n3\n4\n5\n6\n")
+        let submissions = cluster.calls.filter { $0[0] == "sbatch" }
+        #expect(submissions.count == 1 && submissions.first?.contains("--array=0-2") == true)
+    }
+
+    @Test func `a command that ends before its job starts never runs, and the others of the job do`() async throws {
+        let cluster = Cluster()
+        cluster.state.withLock { $0.isFull = true }
+        let directory = try TemporaryDirectory(files: ["w.yml"])
+        let text = "operations: {a: {run: 'echo {item} >> all', each: [0, 1, 2], batch: 3}}"
+        let result = try await run(text, on: cluster, in: directory) { executor, tokens in
+            until { !cluster.state.withLock(\.lines).isEmpty }
+            executor.end(tokens[1], by: 15)
+            until { cluster.hasClaim(of: 1) }
+            cluster.runJobs()
+        }
+        #expect(result.ends["a[0]"] == exit(0) && result.ends["a[2]"] == exit(0))
+        #expect(result.ends["a[1]"]?.end == .unknown("it was cancelled"))
+        #expect(try directory.text(of: "all") == "0\n2\n" && result.starts == 2)
+        #expect(!cluster.calls.contains { $0[0] == "scancel" })
+    }
+
+    @Test func `a job of which all commands end is cancelled, once`() async throws {
+        let cluster = Cluster()
+        cluster.state.withLock { $0.isFull = true }
+        let directory = try TemporaryDirectory(files: ["w.yml"])
+        let text = "operations: {a: {run: 'touch made', each: [0, 1, 2], batch: 3}}"
+        let result = try await run(text, on: cluster, in: directory) { executor, tokens in
+            until { !cluster.state.withLock(\.lines).isEmpty }
+            for token in tokens { executor.end(token, by: 15) }
+        }
+        #expect(result.ends.count == 3 && result.starts == 0)
+        #expect(cluster.calls.filter { $0[0] == "scancel" }.count == 1)
+        cluster.runJobs()
+        #expect(access(directory.path + "/made", F_OK) != 0)
+    }
+
+    @Test func `an adopted task of an array that Slurm lost is submitted with its own index`() {
+        let operation = PlannedOperation(name: "a", command: "x", directory: ".", queue: "q")
+        let batch = SlurmBatch(name: "a", options: SlurmOptions(operation, totals: []), tasks: [0])
+        let arguments = batch.arguments(batch: "1-x", in: "/f", jobs: [3], script: "/f/run")
+        #expect(arguments.contains("--array=3") && arguments.last == "1")
     }
 
     @Test func `a submission that Slurm refuses fails, with the reason`() async throws {

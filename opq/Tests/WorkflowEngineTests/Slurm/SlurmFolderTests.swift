@@ -26,6 +26,8 @@ struct SlurmFolderTests {
             ])
         #expect(SlurmFolder.run(of: places[0].batch) == 10)
         #expect(folder.files(of: places[0]) == SlurmTask.Files())
+        #expect(folder.withdraw(places[0]) && folder.withdraw(places[0]))
+        #expect(folder.left.map(\.isWithdrawn) == [false, true])
         for place in places { folder.remove(place.batch) }
         folder.removeIfEmpty()
         #expect(!SlurmFolder.exists(in: store))

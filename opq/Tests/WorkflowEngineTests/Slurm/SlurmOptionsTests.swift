@@ -5,7 +5,7 @@ import Testing
 struct SlurmOptionsTests {
     private func arguments(_ keys: String, totals: Set<String> = []) throws -> [String] {
         let plan = try plan(of: "operations: {a: {run: x, \(keys)}}")
-        return SlurmOptions(plan.operations[0], totals: totals).arguments
+        return SlurmOptions(plan.operations[0], totals: totals).arguments(commands: 1)
     }
 
     @Test func `resources and the time limit become options, and the user's own options come last`() throws {
@@ -17,6 +17,17 @@ struct SlurmOptionsTests {
         #expect(try arguments("resources: {memory: 1MiB}") == ["--mem=1M"])
         #expect(try arguments("timeout: 10s") == ["--time=2"])
         #expect(try arguments("timeout: 1h, grace: 30s") == ["--time=62"])
+    }
+
+    @Test func `the time limit of a job is that of all its commands, with their graces`() throws {
+        let plan = try plan(of: "operations: {a: {run: x, timeout: 54s}, b: {run: x, grace: 4s, timeout: 54s}}")
+        let options = SlurmOptions(plan.operations[0], totals: [])
+        #expect(options.arguments(commands: 1) == ["--time=3"])
+        #expect(options.arguments(commands: 50) == ["--time=52"])
+        let own = SlurmOptions(plan.operations[1], grace: .seconds(60), totals: [])
+        #expect(own.arguments(commands: 60) == ["--time=64"])
+        let ofFile = SlurmOptions(plan.operations[0], grace: .seconds(62), totals: [])
+        #expect(ofFile.arguments(commands: 10) == ["--time=22"])
     }
 
     @Test func `a resource with a total in the file is limited by opq, except those of nodes`() throws {

@@ -8,7 +8,8 @@ struct SlurmScriptTests {
     /// A folder with a task, as a job sees it.
     private final class Job {
         let folder: SlurmFolder
-        let place: SlurmPlace
+        /// The tasks, of which the first is the one of a single command.
+        let places: [SlurmPlace]
         let spool: OutputSpool
         private let store: RunStore
         let directory: TemporaryDirectory
@@ -19,18 +20,29 @@ struct SlurmScriptTests {
             folder = try SlurmFolder(in: store)
             spool = SpoolDirectory().makeSpool()
             let plan = try plan(of: "operations: {a: {\(keys)}}", base: directory.path)
-            place = SlurmPlace(batch: try folder.makeBatch(run: 1), index: 0)
-            let command = ExecutedCommand(
-                operation: plan.operations[0], token: ProcessWatch.Token(number: 1), grace: .seconds(1), spool: spool,
-                started: { _ in }, ended: { _, _ in })
-            try folder.write(command, at: place)
+            let batch = try folder.makeBatch(run: 1, share: plan.operations.count)
+            places = plan.operations.indices.map { SlurmPlace(batch: batch, index: $0) }
+            for (place, operation) in zip(places, plan.operations) {
+                let command = ExecutedCommand(
+                    operation: operation, token: ProcessWatch.Token(number: 1), grace: .seconds(1), spool: spool,
+                    started: { _ in }, ended: { _, _ in })
+                try folder.write(command, at: place)
+            }
+        }
+
+        var place: SlurmPlace { places[0] }
+        var ends: [CommandEnd?] { places.map { folder.files(of: $0).result?.end } }
+        var claims: [Bool] { places.map { folder.files(of: $0).isClaimed } }
+
+        /// The shell command that runs the script.
+        var call: String {
+            "sh \(folder.script.quotedForShell) \(folder.path.quotedForShell)/\(place.batch) \(places.count) 0"
         }
 
         /// Runs the script, and returns its result and the output of the command.
         func run() throws -> (end: CommandEnd?, output: String) {
-            let text =
-                "exec sh \(folder.script.quotedForShell) \(folder.path.quotedForShell)/\(place.batch) 0 2> /dev/null"
-            _ = try ShellOutput.run(text, limit: 1 << 20).get()
+            // The script fails if it ran no command.
+            _ = ShellOutput.run("exec \(call) 2> /dev/null", limit: 1 << 20)
             folder.readOutput(of: place, into: spool)
             let output = String(decoding: try spool.tail(byteCount: 1 << 20), as: UTF8.self)
             return (folder.files(of: place).result?.end, output)
@@ -72,6 +84,55 @@ struct SlurmScriptTests {
         let task = "\(job.folder.path)/\(job.place.batch)/0/task"
         _ = try ShellOutput.run("sed -i 's/^cd .* ||/cd \\/no\\/such\\/folder ||/' '\(task)'", limit: 100).get()
         #expect(try job.run().end?.end == .unknown("the node cannot enter the directory"))
+    }
+
+    @Test func `commands of a job run one after another, also after a failure and a time limit`() throws {
+        let job = try Job(
+            """
+            each: [a, fail, late, d], timeout: 1s,
+            run: 'echo {item} >> all; case {item} in fail) exit 3 ;; late) sleep 1000 ;; esac'
+            """)
+        _ = try job.run()
+        #expect(job.ends.map { $0?.end } == [.exit(0), .exit(3), .signal(15), .exit(0)])
+        #expect(job.ends.map { $0?.hasTimedOut } == [false, false, true, false])
+        #expect(try job.directory.text(of: "all") == "a\nfail\nlate\nd\n")
+        _ = try job.run()
+        #expect(try job.directory.text(of: "all") == "a\nfail\nlate\nd\n")
+    }
+
+    @Test func `a second job runs only the commands that no other has claimed, and opq may claim one too`() throws {
+        let job = try Job("run: 'echo {item} >> all', each: [a, b, c, d]")
+        #expect(job.folder.withdraw(job.places[1]))
+        _ = try ShellOutput.run("mkdir '\(job.folder.path)/\(job.place.batch)/2/claim'", limit: 100).get()
+        _ = try job.run()
+        #expect(try job.directory.text(of: "all") == "a\nd\n")
+        #expect(!job.folder.withdraw(job.places[0]))
+    }
+
+    @Test func `the file stop ends one command of a job, and the next ones run`() throws {
+        let job = try Job("run: 'echo {item} >> all; [ {item} != b ] || sleep 1000', each: [a, b, c]")
+        job.folder.stop(job.places[1])
+        _ = try job.run()
+        #expect(job.ends.map { $0?.end } == [.exit(0), .signal(15), .exit(0)])
+        #expect(try job.directory.text(of: "all") == "a\nb\nc\n")
+    }
+
+    @Test func `a command that ignores the end by the file stop is killed after its grace`() throws {
+        let job = try Job("run: 'trap : TERM; echo x >> all; while :; do sleep 1; done', each: [a]")
+        job.folder.stop(job.place)
+        _ = try job.run()
+        #expect(job.ends.map { $0?.end } == [.signal(9)])
+    }
+
+    @Test func `a signal to a job lets its command end, and starts no further one`() throws {
+        let job = try Job(
+            "run: 'echo {item} >> all; [ {item} != b ] || { while [ ! -s job ]; do :; done; kill -TERM $(cat job); }', each: [a, b, c]"
+        )
+        let text = "\(job.call) 2> /dev/null & echo $! > \(job.directory.path)/job; wait $!; echo $?"
+        let status = try ShellOutput.run(text, limit: 100).get().bytes
+        #expect(String(decoding: status, as: UTF8.self) == "1\n")
+        #expect(job.claims == [true, true, false] && job.ends[1]?.end == .exit(0))
+        #expect(try job.directory.text(of: "all") == "a\nb\n")
     }
 
     @Test func `limits are whole seconds, rounded up`() throws {

@@ -8,7 +8,7 @@ struct SlurmTaskTests {
     private let result = SlurmResult(end: CommandEnd(end: .exit(0), hasTimedOut: false), duration: .seconds(1))
 
     private func job(_ state: String, _ reason: String = "None") -> SlurmTask.Answer {
-        .job(SlurmSighting(place: SlurmPlace(batch: "1-a", index: 0), state: state, reason: reason))
+        .job(SlurmSighting(place: SlurmJobPlace(batch: "1-a", index: 0), state: state, reason: reason))
     }
 
     private func files(_ result: SlurmResult? = nil, isClaimed: Bool) -> SlurmTask.Files {
@@ -116,5 +116,71 @@ struct SlurmTaskTests {
         #expect(task.look(.missing, files(isClaimed: true), at: at(0)) == .wait)
         #expect(task.look(job("PENDING"), files(isClaimed: true), at: at(14)) == .wait)
         #expect(task.look(.missing, files(isClaimed: true), at: at(16)) == .wait)
+    }
+
+    // MARK: - Jobs of several commands
+
+    /// The commands of a job: the first that has not started, and whether all end.
+    private func sharers(head: Int, allEnd: Bool = false) -> SlurmSharers {
+        var sharers = SlurmSharers()
+        sharers.add(index: head, hasStarted: false, isEnding: allEnd)
+        return sharers
+    }
+
+    @Test func `a command ends with its job if all commands of the job end, and alone otherwise`() {
+        var task = SlurmTask()
+        task.end()
+        #expect(task.ending(sharers(head: 1, allEnd: true)) == .cancelJob)
+        #expect(task.ending(sharers(head: 1)) == .stopCommand)
+        task.withdraw()
+        #expect(task.ending(sharers(head: 1)) == .finish)
+        #expect(task.ending(sharers(head: 1, allEnd: true)) == .cancelJob)
+    }
+
+    @Test func `a command that ends alone does not wait for the others of its job`() {
+        var task = SlurmTask()
+        task.end()
+        let files = files(result, isClaimed: true)
+        #expect(task.look(job("RUNNING"), files, sharers(head: 1, allEnd: true), at: at(0)) == .wait)
+        #expect(task.look(job("RUNNING"), files, sharers(head: 1), at: at(0)) == .finish(result.end, result.duration))
+    }
+
+    @Test func `a command that opq has claimed ends with its job, and without a result`() {
+        var task = SlurmTask()
+        task.end()
+        task.withdraw()
+        #expect(task.look(job("RUNNING"), files(isClaimed: true), .lone, at: at(0)) == .wait)
+        #expect(
+            task.look(job("CANCELLED"), files(isClaimed: true), .lone, at: at(1))
+                == end("Slurm ended the job as CANCELLED, and there is no result"))
+    }
+
+    @Test(arguments: ["TIMEOUT", "OUT_OF_MEMORY", "FAILED", "PREEMPTED"])
+    func `commands after the one with which their job ended are submitted again`(state: String) {
+        var task = SlurmTask(head: 0)
+        // Each job starts further commands, so there are more than the usual number of submissions.
+        for (round, head) in [3, 4, 9, 20, 21].enumerated() {
+            let start = round * 100
+            #expect(task.look(job("RUNNING"), files(isClaimed: false), sharers(head: head), at: at(start)) == .wait)
+            #expect(task.look(job(state), files(isClaimed: false), sharers(head: head), at: at(start + 1)) == .wait)
+            #expect(task.look(job(state), files(isClaimed: false), sharers(head: head), at: at(start + 16)) == .submit)
+        }
+        #expect(task.look(job(state), files(isClaimed: false), sharers(head: 21), at: at(900)) == .wait)
+        #expect(
+            task.look(job(state), files(isClaimed: false), sharers(head: 21), at: at(915))
+                == end("Slurm ended the job as \(state), and there is no result", isLate: state == "TIMEOUT"))
+        var started = SlurmTask(head: 0)
+        #expect(started.look(job(state), files(isClaimed: true), sharers(head: 3), at: at(0)) == .wait)
+        #expect(
+            started.look(job(state), files(isClaimed: true), sharers(head: 3), at: at(15))
+                == end("Slurm ended the job as \(state), and there is no result", isLate: state == "TIMEOUT"))
+    }
+
+    @Test func `a job that a person cancels is not submitted again for the commands that it has not started`() {
+        var task = SlurmTask(head: 0)
+        #expect(task.look(job("CANCELLED"), files(isClaimed: false), sharers(head: 3), at: at(0)) == .wait)
+        #expect(
+            task.look(job("CANCELLED"), files(isClaimed: false), sharers(head: 3), at: at(15))
+                == end("Slurm ended the job as CANCELLED, and there is no result"))
     }
 }
