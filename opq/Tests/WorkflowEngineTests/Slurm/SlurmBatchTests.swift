@@ -87,11 +87,14 @@ struct SlurmBatchTests {
 
     @Test(
         arguments: [
-            ("each: [1], batch: 0", "w:2:30: error: 'batch' must be 1 or more, found 0"),
-            ("each: [1], batch: -1", "w:2:30: error: 'batch' must be 1 or more, found -1"),
-            ("each: [1], batch: many", "w:2:30: error: 'batch' must be a whole number, found 'many'"),
-            ("each: [1], batch: 1e3", ""), ("each: [1], batch: 99999999999999999999", ""),
-            ("batch: 5", "w:2:16: error: 'batch' without 'each'\nhint"),
+            ("each: [1], batch: 0", "w:2:33: error: 'batch' must be 1 or more, found 0"),
+            ("each: [1], batch: -1", "w:2:33: error: 'batch' must be 1 or more, found -1"),
+            ("each: [1], batch: many", "w:2:33: error: 'batch' must be a whole number, found the string 'many'"),
+            (
+                "each: [1], batch: 99999999999999999999",
+                "w:2:33: error: 'batch' must be a whole number, found the number 99999999999999999999"
+            ),
+            ("batch: 5", "w:2:15: error: 'batch' without 'each'; leave it out: there is one command"),
         ])
     func `a number of commands that has no meaning is refused at its place`(keys: String, complaint: String) {
         let found = complaints(about: "operations:\n  a: {run: x, \(keys)}")

@@ -59,7 +59,7 @@ struct SlurmLeftTests {
                     operation: operation, token: ProcessWatch.Token(number: 1), spool: SpoolDirectory().makeSpool(),
                     started: { _ in }, ended: { _, _ in }), at: place)
         }
-        func path(_ index: Int, _ name: String) -> String { "\(folder.path)/\(batch)/\(index)/\(name)" }
+        @Sendable func path(_ index: Int, _ name: String) -> String { "\(folder.path)/\(batch)/\(index)/\(name)" }
         // The job runs the first command, and ends it when it sees the file.
         _ = try ShellOutput.run("mkdir '\(path(0, "claim"))'", limit: 100).get()
         let tools = SlurmTools { words in
