@@ -43,7 +43,7 @@ jobs() { check "the commands ran in $1 jobs" test "$(sort -u jobs | wc -l)" -eq 
 
 # start FILE: starts a run in the background and waits until the command of the operation or the item `long` runs.
 start() {
-    rm -f ran.* go jobs
+    rm -rf ran.* go jobs first
     "$opq" run --on slurm "$1" > out 2> err &
     run=$!
     await test -s ran.long
@@ -225,22 +225,29 @@ check "the others succeed" grep -q "3 succeeded" out
 status 1 run --on slurm --jobs 2 ends.yml
 check "a queue that is too narrow is named" grep -q "its queue starts 2 commands at a time" err
 
+# The first command of the job waits, and the others come after it. Their order in the job is that of their starts in opq.
 cat > shared-long.yml <<'END'
 operations:
   many:
-    each: [a, long, c, d]
+    each: [a, b, c, d]
     batch: 4
     run: |
       echo x >> ran.{item}
       echo $SLURM_JOB_ID >> jobs
-      if [ {item} = long ]; then while [ ! -e go ]; do sleep 0.2; done; fi
+      if mkdir first; then echo x >> ran.long; while [ ! -e go ]; do sleep 0.2; done; fi
   next: { after: many, run: "echo x >> ran.next" }
 END
+
+# runs COUNT: the commands of the family have run this number of times together.
+runs() { check "the commands ran $1 times" test "$(cat ran.[a-d] | wc -l)" -eq "$1"; }
+all_ran() { test -s ran.a -a -s ran.b -a -s ran.c -a -s ran.d; }
+
 start shared-long.yml
 kill -TERM "$run"
 finish 143
 check "a cancelled run leaves no shared job" no_jobs
-check "no further command of the job starts" test ! -e ran.c -a ! -e ran.d -a ! -e ran.next
+runs 1
+check "nothing starts after a cancellation" test ! -e ran.next
 
 # start_and_kill: starts a run, and kills its opq in the middle of the job.
 start_and_kill() {
@@ -252,7 +259,7 @@ start_and_kill() {
 start_and_kill
 touch go
 status 0 resume shared-long.yml
-once a long c d next
+once a b c d next
 jobs 1
 
 start_and_kill
@@ -260,29 +267,25 @@ touch go
 await no_jobs
 sleep 15 # Slurm forgets the job.
 status 0 resume shared-long.yml
-once a long c d next
+once a b c d next
 
-# The file has changed, so the commands of the job end one by one, and run again.
+# The file has changed, so the job ends, and all commands run by the new file.
 start_and_kill
 sed -i 's/sleep 0.2/sleep 0.1/' shared-long.yml
-"$opq" resume shared-long.yml > out 2> err &
-run=$!
-long_ran_twice() { test "$(wc -l < ran.long)" -eq 2; }
-await long_ran_twice
-touch go
-finish 0
-once c d next
+status 0 resume shared-long.yml
+runs 5
+once next
 check "no job is left" no_jobs
 
-# Slurm loses the node: the command goes on there, and the next ones run in a job on the other node.
+# Slurm loses the node: the command continues there, and the next ones run in a job on the other node.
 start shared-long.yml
 node=$(squeue -h -o %N)
 "$slurm" kill "$folder/cluster" "$node" || check "the daemon of $node ends" false
 await node_is "$node" 'down*'
-await test -s ran.d
+await all_ran
 touch go
 finish 0
-once a long c d next
+once a b c d next
 jobs 2
 "$slurm" restart "$folder/cluster" "$node"
 await nodes_are_up
@@ -294,7 +297,7 @@ node=$(squeue -h -o %N)
 await nodes_are_up
 touch go
 finish 0
-once a long c d next
+once a b c d next
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -82,8 +82,7 @@ struct SlurmLoop {
         var isKill = false
         for message in messages {
             switch message {
-            case .start(let command):
-                if !adopt(command) { new.append(command) }
+            case .start(let command): new.append(command)
             case .end(let token), .kill(let token):
                 if let index = new.firstIndex(where: { $0.token == token }) {
                     let command = new.remove(at: index)
@@ -138,26 +137,36 @@ struct SlurmLoop {
 
     // MARK: - Submission
 
-    /// Takes the job of a killed opq for a command, if nothing has changed since. Otherwise ends that job first.
-    private mutating func adopt(_ command: ExecutedCommand) -> Bool {
-        guard let left = left.removeValue(forKey: ByteKey(command.operation.name)) else { return false }
-        guard left.state == command.prepared?.stateText ?? "" else {
-            let kept = tasks.values.map(\.job) + self.left.values.map(\.place.job)
-            SlurmLeft.end([left], keeping: Set(kept), in: folder, tools, note)
-            return false
+    /// Takes the jobs of a killed opq for those commands for which nothing has changed since. Ends the other jobs first, all at
+    /// once: of a job that several commands share, the next one would start as soon as one has ended.
+    ///
+    /// - Returns: The commands that need a job.
+    private mutating func adopt(_ commands: [ExecutedCommand]) -> [ExecutedCommand] {
+        var outdated: [SlurmFolder.Left] = []
+        var others: [ExecutedCommand] = []
+        for command in commands {
+            let found = left.removeValue(forKey: ByteKey(command.operation.name))
+            guard let found, found.state == command.prepared?.stateText ?? "" else {
+                if let found { outdated.append(found) }
+                others.append(command)
+                continue
+            }
+            note("\(command.operation.name) continues in the job that an earlier opq has submitted")
+            let batch = SlurmBatch(
+                name: found.name, options: SlurmOptions(command.operation, grace: command.grace, totals: totals),
+                share: found.place.share, tasks: [0])
+            tasks[command.token] = Task(command, at: found.place, in: batch)
+            nextLook = .now
         }
-        note("\(command.operation.name) continues in the job that an earlier opq has submitted")
-        let batch = SlurmBatch(
-            name: left.name, options: SlurmOptions(command.operation, grace: command.grace, totals: totals),
-            share: left.place.share, tasks: [0])
-        tasks[command.token] = Task(command, at: left.place, in: batch)
-        nextLook = .now
-        return true
+        let kept = tasks.values.map(\.job) + left.values.map(\.place.job)
+        if !outdated.isEmpty { SlurmLeft.end(outdated, keeping: Set(kept), in: folder, tools, note) }
+        return others
     }
 
     mutating func submitNew() {
-        guard !new.isEmpty else { return }
-        defer { new = [] }
+        guard !self.new.isEmpty else { return }
+        let new = adopt(self.new)
+        self.new = []
         let described = new.map { command in
             SlurmBatch.Member(
                 name: command.operation.name, family: command.operation.family,

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import WorkflowEngine
@@ -129,6 +130,10 @@ struct SlurmScriptTests {
             "run: 'echo {item} >> all; [ {item} != b ] || { while [ ! -s job ]; do :; done; kill -TERM $(cat job); }', each: [a, b, c]"
         )
         let text = "\(job.call) 2> /dev/null & echo $! > \(job.directory.path)/job; wait $!; echo $?"
+        // The threads of tests may block signals, and a child inherits that.
+        var (none, before) = (sigset_t(), sigset_t())
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let status = try ShellOutput.run(text, limit: 100).get().bytes
         #expect(String(decoding: status, as: UTF8.self) == "1\n")
         #expect(job.claims == [true, true, false] && job.ends[1]?.end == .exit(0))
