@@ -110,17 +110,18 @@ struct SlurmScriptTests {
         #expect(!job.folder.withdraw(job.places[0]))
     }
 
+    /// The part of a command that asks the script to end it. The script sees the file after at most five seconds.
+    private func stop(_ index: Int) -> String { "for f in .opq/w.yml/slurm/*-*/\(index); do : > $f/stop; done" }
+
     @Test func `the file stop ends one command of a job, and the next ones run`() throws {
-        let job = try Job("run: 'echo {item} >> all; [ {item} != b ] || sleep 1000', each: [a, b, c]")
-        job.folder.stop(job.places[1])
+        let job = try Job("run: 'echo {item} >> all; [ {item} != b ] || { \(stop(1)); sleep 1000; }', each: [a, b, c]")
         _ = try job.run()
         #expect(job.ends.map { $0?.end } == [.exit(0), .signal(15), .exit(0)])
         #expect(try job.directory.text(of: "all") == "a\nb\nc\n")
     }
 
     @Test func `a command that ignores the end by the file stop is killed after its grace`() throws {
-        let job = try Job("run: 'trap : TERM; echo x >> all; while :; do sleep 1; done', each: [a]")
-        job.folder.stop(job.place)
+        let job = try Job("run: 'trap : TERM; \(stop(0)); while :; do sleep 1; done', each: [a]")
         _ = try job.run()
         #expect(job.ends.map { $0?.end } == [.signal(9)])
     }
