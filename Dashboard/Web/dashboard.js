@@ -100,7 +100,7 @@ function showSources() {
     button.dataset.id = item.id;
     button.setAttribute("aria-current", item.id === model.current);
     put(button.children[0], item.gone ? "released queue" : item.name);
-    put(button.children[1], item.gone ? "" : item.ended ? number(total(item)) + " operations" : number(item.running) + " running, " + number(item.ready + item.waiting) + " waiting");
+    put(button.children[1], item.gone ? "" : item.ended ? number(total(item)) + " operations" : number(item.running) + " running, " + (item.ready ? number(item.ready) + " ready, " : "") + number(item.waiting) + " waiting");
     put(button.children[2], item.kind === "report" && item.ended ? (item.failed ? number(item.failed) + " failed" : "ended") : item.stall ? "stalled" : item.suspended ? "suspended" : item.failed ? number(item.failed) + " failed" : "");
   });
 }

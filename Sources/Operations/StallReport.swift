@@ -18,10 +18,10 @@ public struct StallReport: Sendable, CustomStringConvertible {
     /// The most operations in `causes`.
     public static let describedCauses = 20
 
-    /// The most operations that `description` lists. `blocked` has all of them.
+    /// The most lines for operations in `description`. `blocked` has all operations.
     public static let describedOperations = 20
 
-    /// One line for the queue, one line for each of the first `describedOperations` operations, the number of other operations,
+    /// One line for the queue, at most `describedOperations` lines for operations, the number of other operations,
     /// one line for each cycle, for each cause, and for the root.
     public var description: String {
         let count = blocked.count

@@ -192,6 +192,8 @@ check 'each operation succeeds once, although opq was killed at each step' test 
 check 'only the killed operations ran twice' test "$(tr '\n' ' ' < log)" = 'a a b b c c '
 status 0 resume chain.yml
 check 'a run without anything left does nothing' nothing_ran
+status 2 resume missing.yml
+check 'resume complains about a missing file, and about nothing else' test "$(grep -c . err) $(grep -c recorded err)" = '1 0'
 sed -i 's/echo b >> done/echo B >> done/' chain.yml
 status 0 resume --explain chain.yml
 check 'a changed command runs again, and so do the operations after it' ran b c

@@ -48,6 +48,7 @@ keys 'opq run -j 4 ask.yml' Enter
 check 'the operation has the terminal before a stop' shows '^name?$'
 keys C-z
 check 'Ctrl-Z stops opq too' shows 'Stopped'
+prompts
 keys 'echo the shell has it' Enter
 check 'the shell has the terminal' shows '^the shell has it'
 keep stopped
@@ -96,6 +97,7 @@ check 'the command goes on' shows '^read on'
 check 'the next command waits' shows '^waits'
 keys C-c
 check 'the run is cancelled' shows '2 cancelled in '
+prompts
 keys 'echo "status $?"' Enter
 check 'a command that Ctrl-C ends, ends the run' shows '^status 130'
 check 'nothing runs again or after it' hides '^never'

@@ -29,6 +29,8 @@ shows() {
     done
     return 1
 }
+# prompts: waits until the shell reads a command. It would print what is typed before, in front of its prompt.
+prompts() { shows '^\$ *$'; }
 hides() {
     for _ in $(seq 100); do
         mux capture-pane -p > out

@@ -57,7 +57,7 @@ public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
     private static let remedies: [(fragment: String, text: String)] = [
         ("No such file", "check the path; this command creates no store"),
         ("is not a database", "check the path, or restore a backup"),
-        ("malformed", "stop the workers, and restore a backup; 'durable check' lists the damage"),
+        ("malformed", "stop the workers, and restore a backup"),
         ("Permission denied", "run the command as the owner of the file"),
         ("read-only", "run the command as the owner of the file, in a folder that permits writing"),
         ("readonly", "run the command as the owner of the file, in a folder that permits writing"),

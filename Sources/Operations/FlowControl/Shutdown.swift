@@ -12,7 +12,7 @@ public struct ShutdownReport: Sendable, CustomStringConvertible {
     /// Whether all operations, barriers and jobs of tasks ended in time, so that none was cancelled.
     public let isComplete: Bool
 
-    /// One line for the queue, and one for each of the first 20 operations of the longer list that is not empty.
+    /// One line for the queue, and at most 20 lines for the operations of the first of the two lists that is not empty.
     public var description: String {
         let place = "queue \(queue.inQuotes) was shut down"
         guard !isComplete else { return "\(place): all operations finished" }

@@ -25,12 +25,15 @@ public struct Explanation: Sendable, CustomStringConvertible {
 
     /// The operation, the first `describedReasons` of its reasons, the number of other reasons, and for an operation that executes
     /// the time since its start and the number of its dependents.
-    public var description: String {
-        guard !reasons.isEmpty else { return "\(operation): nothing holds it back" }
+    public var description: String { "\(operation): \(state)" }
+
+    /// The description without the operation.
+    fileprivate var state: String {
+        guard !reasons.isEmpty else { return "nothing holds it back" }
         // A cycle is the last reason and the most useful one, so it is always listed.
         let isLong = reasons.count > Self.describedReasons + 1
         let listed = isLong ? Array(reasons.prefix(Self.describedReasons - 1)) + reasons.suffix(1) : reasons
-        return "\(operation): " + listed.map(describe).joined(separator: "; ")
+        return listed.map(describe).joined(separator: "; ")
             + (isLong ? "; and \(reasons.count - listed.count) more" : "") + dependents
     }
 
@@ -46,8 +49,27 @@ public struct Explanation: Sendable, CustomStringConvertible {
 }
 
 extension Collection<Explanation> {
-    /// Returns the descriptions of the first elements, and a line with the number of the others.
+    /// Returns a line for each element. If there are more than `limit`, those in the same state share the line of the first one, and
+    /// a last line has the number of those that are still left.
     func lines(atMost limit: Int) -> [String] {
-        prefix(limit).map(\.description) + (count > limit ? ["and \(count - limit) more"] : [])
+        guard count > limit else { return map(\.description) }
+        let counts = reduce(into: [:]) { $0[$1.state, default: 0] += 1 }
+        var (described, rest) = (Set<String>(), count)
+        var lines: [String] = []
+        for explanation in self where lines.count < limit {
+            let state = explanation.state
+            guard described.insert(state).inserted, let sharers = counts[state] else { continue }
+            rest -= sharers
+            lines.append("\(explanation.operation): \(state)\(others(sharers - 1))")
+        }
+        return lines + (rest > 0 ? ["and \(rest) more"] : [])
+    }
+
+    private func others(_ count: Int) -> String {
+        switch count {
+        case 0: ""
+        case 1: "; the same applies to 1 other operation"
+        default: "; the same applies to \(count) other operations"
+        }
     }
 }

@@ -11,10 +11,11 @@ public struct QueueExplanation: Sendable, CustomStringConvertible {
     /// The operations that wait, in the order added.
     public let waiting: [Explanation]
 
-    /// The most operations that `description` lists. `executing` and `waiting` have all of them.
+    /// The most lines for operations in `description`. `executing` and `waiting` have all operations.
     public static let describedOperations = 20
 
-    /// One line for the queue, and one for each of the first `describedOperations` operations.
+    /// One line for the queue, and at most `describedOperations` lines for operations. If there are more operations, those that wait
+    /// for the same reason share a line.
     public var description: String {
         let around = "queue \(queue.inQuotes)"
         let place = path.isEmpty ? around : "\(path.joined(separator: " → ")) in \(around)"

@@ -27,12 +27,17 @@ import Darwin
         #expect(held.queue.explain().description == "queue 'work': 0 execute, 0 wait")
     }
 
-    @Test func `a text lists at most twenty operations, and counts the others`() {
+    @Test func `a text has at most twenty lines for operations, of which those in the same state share one`() {
         let queue = OperationQueue(name: "work")
         queue.isSuspended = true
-        for _ in 0..<23 { queue.addOperation {} }
-        let text = queue.explain().description
-        #expect(text.split(separator: "\n").count == 22 && text.hasSuffix("\n  and 3 more"))
+        let operations = (0..<24).map { BlockOperation(name: "\($0)") {} }
+        for (operation, next) in zip(operations, operations.dropFirst()) { next.addDependency(operation) }
+        queue.addOperations(operations, waitUntilFinished: false)
+        for _ in 0..<3 { queue.addOperation {} }
+        let lines = queue.explain().description.split(separator: "\n")
+        #expect(lines.count == 22 && lines[1].hasPrefix("  BlockOperation '0': "))
+        #expect(lines[1].hasSuffix("; the same applies to 3 other operations") && lines[2].contains("'1': "))
+        #expect(lines.last == "  and 4 more")
         queue.isSuspended = false
         queue.waitUntilAllOperationsAreFinished()
     }

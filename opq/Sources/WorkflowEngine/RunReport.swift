@@ -96,7 +96,7 @@ public struct RunReport: Sendable {
         let parts = [
             coloured("\(counts.succeeded) succeeded", counts.succeeded > 0 ? .green : .plain),
             counts.upToDate > 0 ? "\(counts.upToDate) up to date" : nil,
-            counts.tolerated > 0 ? coloured("\(counts.tolerated) failed as they may", .yellow) : nil,
+            counts.tolerated > 0 ? coloured("\(counts.tolerated) failed, as mayFail permits", .yellow) : nil,
             counts.unneeded > 0 ? "\(counts.unneeded) not needed" : nil,
             counts.failed > 0 ? coloured("\(counts.failed) failed", .red) : nil,
             counts.skipped > 0 ? coloured("\(counts.skipped) skipped", .yellow) : nil,

@@ -152,7 +152,11 @@ struct RunCommand: ParsableCommand {
 
     /// Takes the names, the options and the variables of the last run, unless the command line has others.
     private mutating func continueChoice() throws {
-        guard workflow.hasFolder else { return note("no run of '\(workflow.file)' is recorded, so all operations run") }
+        guard workflow.hasFolder else {
+            // The reader of the file complains about a missing one.
+            let exists = workflow.file == "-" || access(workflow.file, F_OK) == 0
+            return exists ? note("no run of '\(workflow.file)' is recorded, so all operations run") : ()
+        }
         let last: (run: Int, choice: RunChoice)?
         do throws(RunStore.Failure) {
             last = try RunRecords(of: workflow.file).lastChoice

@@ -69,6 +69,14 @@ struct ReportTests {
                 == "2 succeeded, 1 failed, 1 skipped, 1 cancelled in 1.50s (3.00s of processor time)")
     }
 
+    @Test func `the summary counts failures that mayFail permits apart`() {
+        let conclusion = Conclusion(name: "x", outcome: .failed(.exit(1)), isTolerated: true)
+        let ended = RunResult(
+            conclusions: [conclusion, conclusion], recordFailure: nil, wallTime: .zero, processorTime: .zero)
+        let summary = RunReport().summary(of: ended)
+        #expect(summary?.hasPrefix("0 succeeded, 2 failed, as mayFail permits in ") == true)
+    }
+
     private func result(_ outcomes: [Outcome]) -> RunResult {
         RunResult(
             conclusions: outcomes.map { Conclusion(name: "x", outcome: $0) }, recordFailure: nil,

@@ -29,6 +29,13 @@ struct RunHistory: Sendable {
                 group.names.map { OperationEnd(name: $0, kind: group.kind, text: group.text) }
             } + ownEnds
         }
+
+        /// The operations whose commands began and did not end, in the order of their starts as far as those are recorded.
+        var unended: [ByteKey] {
+            var known = Set(ends.map { ByteKey($0.name) })
+            let started = processes.sorted { $0.value.earliest < $1.value.earliest }.map(\.key)
+            return (begun + started).filter { known.insert($0).inserted }
+        }
     }
 
     /// Operations that ended without a run of their commands, for the same reason.

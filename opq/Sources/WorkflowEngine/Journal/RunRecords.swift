@@ -10,15 +10,21 @@ public struct RunRecords: Sendable {
 
     private let file: String
     let runs: [RunHistory.Run]
+    /// Whether a process executes the last run now.
+    private let isRunning: Bool
 
     /// Reads the records of a workflow file.
     ///
     /// - Throws: ``RunStore/Failure``.
     public init(of workflow: String) throws(RunStore.Failure) {
-        self.init(of: workflow, try RunStore.history(of: workflow))
+        // First, because a run that ends meanwhile has its end in the history.
+        let isRunning = RunStore.isRunning(workflow)
+        self.init(of: workflow, try RunStore.history(of: workflow), isRunning: isRunning)
     }
 
-    init(of workflow: String, _ history: RunHistory) { (file, runs) = (workflow, history.runs) }
+    init(of workflow: String, _ history: RunHistory, isRunning: Bool = false) {
+        (file, runs, self.isRunning) = (workflow, history.runs, isRunning)
+    }
 
     /// The number of the last run, and the part of the workflow for which it was asked. `nil` if no run is recorded.
     public var lastChoice: (run: Int, choice: RunChoice)? { runs.last.map { ($0.number, $0.choice) } }
@@ -30,12 +36,24 @@ public struct RunRecords: Sendable {
     public var history: [String] {
         guard !runs.isEmpty else { return ["no run of '\(file)' is recorded".visible] }
         return runs.map { run in
-            let time = run.endTime.map { Duration.nanoseconds(max($0 - run.time, 0)).seconds } ?? "did not end"
+            let time = run.endTime.map { Duration.nanoseconds(max($0 - run.time, 0)).seconds } ?? mark(ofUnended: run)
             return "\(run.number)  \(Self.date(run.time))  \(time)  \(Self.counts(of: run))"
         }
     }
 
-    /// Returns a line for each operation of a run.
+    /// The word for a run that has no end, and for its commands.
+    private func mark(ofUnended run: RunHistory.Run) -> String {
+        isRunning && run.number == runs.last?.number ? "still runs" : "did not end"
+    }
+
+    private func line(forUnended key: ByteKey, of run: RunHistory.Run) -> String {
+        let mark = mark(ofUnended: run)
+        let start = isRunning && run.number == runs.last?.number ? run.processes[key]?.earliest : nil
+        let time = start.map { "  \(Duration.nanoseconds(max(ProcessMark.now - $0, 0)).seconds)" } ?? ""
+        return "\(mark)  \(key.text.visible)\(time)"
+    }
+
+    /// Returns a line for each operation of a run that has ended or runs.
     ///
     /// - Parameters:
     ///   - number: The number of the run. `nil` stands for the last one.
@@ -47,12 +65,15 @@ public struct RunRecords: Sendable {
                 text: runs.isEmpty
                     ? "no run of '\(file)' is recorded" : "no run \(number ?? 0) is recorded; see 'opq history'")
         }
-        let ends = run.ends
-        for name in names where !ends.contains(where: { $0.name.hasSameBytes(as: name) }) {
+        let (ends, unended) = (run.ends, run.endTime == nil ? run.unended : [])
+        let known = Set(ends.map { ByteKey($0.name) } + unended)
+        if let name = names.first(where: { !known.contains(ByteKey($0)) }) {
             throw Failure(text: "run \(run.number) has no operation '\(name)'")
         }
-        let shown = ends.filter { end in names.isEmpty || names.contains { $0.hasSameBytes(as: end.name) } }
-        return shown.map { Self.line(for: $0) }
+        let asked = Set(names.map { ByteKey($0) })
+        func isShown(_ key: ByteKey) -> Bool { asked.isEmpty || asked.contains(key) }
+        return ends.filter { isShown(ByteKey($0.name)) }.map { Self.line(for: $0) }
+            + unended.filter(isShown).map { line(forUnended: $0, of: run) }
     }
 
     /// Passes the log of an operation to `body`, in chunks.

@@ -227,9 +227,7 @@ public final class RunStore: Sendable {
         guard file >= 0 else { throw failure("cannot write", path + "/lock", isHarmless: true) }
         if flock(file, LOCK_EX | LOCK_NB) != 0 {
             let error = errno
-            var bytes = [UInt8](repeating: 0, count: 32)
-            let count = max(pread(file, &bytes, bytes.count, 0), 0)
-            let owner = String(decoding: bytes.prefix(count).prefix { $0 > 32 }, as: UTF8.self)
+            let owner = owner(of: file).map { "\($0)" } ?? "?"
             close(file)
             guard error == EWOULDBLOCK else {
                 throw Failure(text: "cannot lock \(path)/lock: \(errorText(error))", isHarmless: true)

@@ -67,8 +67,7 @@ extension PastRun {
                 ran: end.duration.map { .nanoseconds($0) },
                 hasLog: end.log == .inFile && !later.contains(ByteKey(end.name)))
         }
-        let all = Set(run.ends.map { ByteKey($0.name) })
-        let left = run.begun.filter { isShown($0) && !all.contains($0) }.map { key in
+        let left = run.unended.filter(isShown).map { key in
             Row(name: key.text, state: .cancelled, note: "did not end", ran: nil, hasLog: false)
         }
         rows = ended + left
