@@ -41,14 +41,14 @@ public struct RunRecords: Sendable {
         }
     }
 
+    private func stillRuns(_ run: RunHistory.Run) -> Bool { isRunning && run.number == runs.last?.number }
+
     /// The word for a run that has no end, and for its commands.
-    private func mark(ofUnended run: RunHistory.Run) -> String {
-        isRunning && run.number == runs.last?.number ? "still runs" : "did not end"
-    }
+    private func mark(ofUnended run: RunHistory.Run) -> String { stillRuns(run) ? "still runs" : "did not end" }
 
     private func line(forUnended key: ByteKey, of run: RunHistory.Run) -> String {
         let mark = mark(ofUnended: run)
-        let start = isRunning && run.number == runs.last?.number ? run.processes[key]?.earliest : nil
+        let start = stillRuns(run) ? run.processes[key]?.earliest : nil
         let time = start.map { "  \(Duration.nanoseconds(max(ProcessMark.now - $0, 0)).seconds)" } ?? ""
         return "\(mark)  \(key.text.visible)\(time)"
     }
